@@ -1,0 +1,237 @@
+//! Operators that move entries and change none: Flatten, Reshape, Squeeze, Unsqueeze, Transpose, Identity, Concat, Slice.
+
+use super::{Reading, axis, checked_len, strides, walk};
+use crate::affine::{Affine, Matrix};
+use crate::approx::Approx;
+use crate::graph::Op;
+
+/// An output's shape and, for each of its entries, the operand and flat index it comes from.
+type Moved = (Vec<usize>, Vec<(usize, usize)>);
+
+pub fn movement(op: &Op, inputs: &[Reading]) -> Result<(Vec<usize>, Affine), String> {
+    let (shape, sources) = match op {
+        Op::Transpose { perm } => transpose(inputs[0].shape, perm.as_deref())?,
+        Op::Concat { axis } => concat(*axis, inputs)?,
+        Op::Slice => slice(inputs)?,
+        _ => {
+            let shape = reshaped(op, inputs)?;
+            (shape, (0..inputs[0].len()).map(|i| (0, i)).collect())
+        }
+    };
+    Ok((shape, selection(&sources, inputs)))
+}
+
+/// The map that copies; entries of constant operands go to the bias.
+fn selection(sources: &[(usize, usize)], inputs: &[Reading]) -> Affine {
+    let computed: Vec<usize> = (0..inputs.len()).filter(|&t| inputs[t].constant.is_none()).collect();
+    let mut matrices: Vec<Matrix> = computed.iter().map(|&t| Matrix::zero(sources.len(), inputs[t].len())).collect();
+    let mut bias = vec![Approx::exact(0.0); sources.len()];
+    for (i, &(t, j)) in sources.iter().enumerate() {
+        match inputs[t].constant {
+            Some(tensor) => bias[i] = tensor.data[j],
+            None => {
+                let position = computed.iter().position(|&c| c == t).expect("a computed operand");
+                matrices[position].rows[i] = vec![(j as u32, Approx::ONE)];
+            }
+        }
+    }
+    Affine { matrices, bias }
+}
+
+/// The new shape of an operator that keeps the row-major order.
+fn reshaped(op: &Op, inputs: &[Reading]) -> Result<Vec<usize>, String> {
+    let shape = inputs[0].shape;
+    match op {
+        Op::Identity => Ok(shape.to_vec()),
+        Op::Flatten { axis: a } => {
+            let split = if *a == shape.len() as i64 { shape.len() } else { axis(*a, shape.len())? };
+            Ok(vec![shape[..split].iter().product(), shape[split..].iter().product()])
+        }
+        Op::Reshape { allow_zero } => reshape(shape, &inputs[1].integers("target shape")?, *allow_zero),
+        Op::Squeeze { axes } => squeeze(shape, axes_of(axes, inputs)?),
+        Op::Unsqueeze { axes } => unsqueeze(shape, &axes_of(axes, inputs)?.unwrap_or_default()),
+        _ => unreachable!("{} does not keep the order", op.name()),
+    }
+}
+
+fn axes_of(attribute: &Option<Vec<i64>>, inputs: &[Reading]) -> Result<Option<Vec<i64>>, String> {
+    match (attribute, inputs.get(1)) {
+        (Some(axes), _) => Ok(Some(axes.clone())),
+        (None, Some(input)) => input.integers("axes").map(Some),
+        (None, None) => Ok(None),
+    }
+}
+
+fn reshape(shape: &[usize], target: &[i64], allow_zero: bool) -> Result<Vec<usize>, String> {
+    let wrong = || format!("shape {shape:?} cannot become {target:?}");
+    let len: usize = shape.iter().product();
+    let mut new = Vec::with_capacity(target.len());
+    let mut inferred = None;
+    for (i, &d) in target.iter().enumerate() {
+        match d {
+            -1 if inferred.is_none() => {
+                inferred = Some(i);
+                new.push(1);
+            }
+            0 if !allow_zero => new.push(*shape.get(i).ok_or_else(wrong)?),
+            _ => new.push(usize::try_from(d).map_err(|_| wrong())?),
+        }
+    }
+    let known = checked_len(&new)?;
+    if let Some(i) = inferred {
+        new[i] = len.checked_div(known).ok_or_else(wrong)?;
+    }
+    if checked_len(&new)? == len { Ok(new) } else { Err(wrong()) }
+}
+
+fn squeeze(shape: &[usize], axes: Option<Vec<i64>>) -> Result<Vec<usize>, String> {
+    let dropped = match axes {
+        None => (0..shape.len()).filter(|&i| shape[i] == 1).collect(),
+        Some(axes) => axes.iter().map(|&a| axis(a, shape.len())).collect::<Result<Vec<_>, _>>()?,
+    };
+    if let Some(&i) = dropped.iter().find(|&&i| shape[i] != 1) {
+        return Err(format!("axis {i} of shape {shape:?} is not 1"));
+    }
+    Ok((0..shape.len()).filter(|i| !dropped.contains(i)).map(|i| shape[i]).collect())
+}
+
+fn unsqueeze(shape: &[usize], axes: &[i64]) -> Result<Vec<usize>, String> {
+    let rank = shape.len() + axes.len();
+    let mut added = axes.iter().map(|&a| axis(a, rank)).collect::<Result<Vec<_>, _>>()?;
+    added.sort_unstable();
+    if added.windows(2).any(|w| w[0] == w[1]) {
+        return Err(format!("its axes {axes:?} repeat"));
+    }
+    let mut old = shape.iter();
+    Ok((0..rank).map(|i| if added.contains(&i) { 1 } else { *old.next().expect("as many as before") }).collect())
+}
+
+fn transpose(shape: &[usize], perm: Option<&[i64]>) -> Result<Moved, String> {
+    let rank = shape.len();
+    let perm: Vec<usize> = match perm {
+        None => (0..rank).rev().collect(),
+        Some(perm) => perm.iter().map(|&a| axis(a, rank)).collect::<Result<_, _>>()?,
+    };
+    let mut sorted = perm.clone();
+    sorted.sort_unstable();
+    if sorted != (0..rank).collect::<Vec<_>>() {
+        return Err(format!("{perm:?} is not a permutation of the axes of shape {shape:?}"));
+    }
+    let own = strides(shape);
+    let new_shape: Vec<usize> = perm.iter().map(|&a| shape[a]).collect();
+    let step: Vec<usize> = perm.iter().map(|&a| own[a]).collect();
+    let sources = walk(&new_shape, &step, 0).into_iter().map(|i| (0, i)).collect();
+    Ok((new_shape, sources))
+}
+
+fn concat(along: i64, inputs: &[Reading]) -> Result<Moved, String> {
+    let first = inputs[0].shape;
+    let a = axis(along, first.len())?;
+    let mut shape = first.to_vec();
+    shape[a] = 0;
+    for input in inputs {
+        let fits = |i: usize| i == a || input.shape[i] == first[i];
+        if input.shape.len() != first.len() || !(0..first.len()).all(fits) {
+            return Err(format!("shapes {first:?} and {:?} do not join along axis {a}", input.shape));
+        }
+        shape[a] += input.shape[a];
+    }
+    checked_len(&shape)?;
+    let outer: usize = first[..a].iter().product();
+    let mut sources = Vec::new();
+    for o in 0..outer {
+        for (t, input) in inputs.iter().enumerate() {
+            let block: usize = input.shape[a..].iter().product();
+            sources.extend((o * block..(o + 1) * block).map(|i| (t, i)));
+        }
+    }
+    Ok((shape, sources))
+}
+
+/// Starts, ends, and optionally axes and steps; out-of-range ends are clamped as ONNX says.
+fn slice(inputs: &[Reading]) -> Result<Moved, String> {
+    let shape = inputs[0].shape;
+    let starts = inputs[1].integers("starts")?;
+    let ends = inputs[2].integers("ends")?;
+    let axes = inputs.get(3).map_or_else(|| Ok((0..starts.len() as i64).collect()), |i| i.integers("axes"))?;
+    let steps = inputs.get(4).map_or_else(|| Ok(vec![1; starts.len()]), |i| i.integers("steps"))?;
+    if [ends.len(), axes.len(), steps.len()] != [starts.len(); 3] {
+        return Err("its starts, ends, axes and steps differ in length".into());
+    }
+    let own = strides(shape);
+    let mut chosen: Vec<Vec<usize>> = shape.iter().map(|&d| (0..d).collect()).collect();
+    for (k, &a) in axes.iter().enumerate() {
+        let a = axis(a, shape.len())?;
+        chosen[a] = slice_axis(shape[a], starts[k], ends[k], steps[k])?;
+    }
+    let mut sources = vec![0];
+    for (kept, step) in chosen.iter().zip(own) {
+        sources = sources.iter().flat_map(|&base| kept.iter().map(move |&i| base + i * step)).collect();
+    }
+    Ok((chosen.iter().map(Vec::len).collect(), sources.into_iter().map(|i| (0, i)).collect()))
+}
+
+fn slice_axis(len: usize, start: i64, end: i64, step: i64) -> Result<Vec<usize>, String> {
+    let n = len as i64;
+    let from_end = |i: i64| if i < 0 { i.saturating_add(n) } else { i };
+    match step {
+        0 => Err("its step is 0".into()),
+        1.. => {
+            let (start, end) = (from_end(start).clamp(0, n), from_end(end).clamp(0, n));
+            Ok((start..end).step_by(step as usize).map(|i| i as usize).collect())
+        }
+        _ => {
+            let (start, end) = (from_end(start).clamp(-1, n - 1), from_end(end).clamp(-1, n - 1));
+            let back = step.unsigned_abs() as usize;
+            Ok((end + 1..=start).rev().step_by(back).map(|i| i as usize).collect())
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn reshape_infers_and_copies_dimensions() {
+        assert_eq!(reshape(&[1, 784], &[0, -1, 28], false), Ok(vec![1, 28, 28]));
+        assert_eq!(reshape(&[2, 3], &[6], false), Ok(vec![6]));
+        assert!(reshape(&[2, 3], &[4, -1], false).is_err());
+        assert!(reshape(&[2, 3], &[-1, -1], false).is_err());
+        assert!(reshape(&[2, 3], &[0, 0, 0], false).is_err());
+        assert!(reshape(&[2, 3], &[i64::MAX, i64::MAX], false).is_err());
+    }
+
+    #[test]
+    fn transpose_walks_the_old_strides() {
+        let (shape, sources) = transpose(&[2, 3], None).unwrap();
+        assert_eq!(shape, [3, 2]);
+        assert_eq!(sources.iter().map(|s| s.1).collect::<Vec<_>>(), [0, 3, 1, 4, 2, 5]);
+        assert!(transpose(&[2, 3], Some(&[0, 0])).is_err());
+    }
+
+    #[test]
+    fn slices_clamp_and_step_backwards() {
+        assert_eq!(slice_axis(5, 1, i64::MAX, 2), Ok(vec![1, 3]));
+        assert_eq!(slice_axis(5, -1, i64::MIN, -2), Ok(vec![4, 2, 0]));
+        assert_eq!(slice_axis(5, 4, 1, 1), Ok(vec![]));
+        assert!(slice_axis(5, 0, 5, 0).is_err());
+    }
+
+    #[test]
+    fn axes_are_added_and_removed() {
+        assert_eq!(squeeze(&[1, 3, 1], None), Ok(vec![3]));
+        assert_eq!(squeeze(&[1, 3, 1], Some(vec![-1])), Ok(vec![1, 3]));
+        assert!(squeeze(&[1, 3], Some(vec![1])).is_err());
+        assert_eq!(unsqueeze(&[3], &[0, -1]), Ok(vec![1, 3, 1]));
+        assert!(unsqueeze(&[3], &[0, 0]).is_err());
+    }
+
+    #[test]
+    fn concat_interleaves_blocks() {
+        let reading = |shape| Reading { shape, constant: None };
+        let (shape, sources) = concat(1, &[reading(&[2, 1]), reading(&[2, 2])]).unwrap();
+        assert_eq!(shape, [2, 3]);
+        assert_eq!(sources, [(0, 0), (1, 0), (1, 1), (0, 1), (1, 2), (1, 3)]);
+    }
+}

@@ -1,0 +1,88 @@
+//! Reading a model file into a [`Graph`].
+//!
+//! Everything in a file is untrusted: sizes are checked before memory is taken, and whatever is not understood is an
+//! error that names it.
+
+mod nnet;
+pub mod onnx;
+
+use crate::error::Error;
+use crate::graph::Graph;
+use flate2::read::MultiGzDecoder;
+use sha2::{Digest, Sha256};
+use std::fmt;
+use std::fs::File;
+use std::io::Read;
+use std::path::Path;
+
+/// A model as read: the graph and where it came from.
+#[derive(Debug)]
+pub struct Model {
+    pub graph: Graph,
+    pub source: Source,
+    /// The box the format declares its inputs to lie in, if it does. Outside, the model's own program clips.
+    pub domain: Option<Vec<(f64, f64)>>,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub struct Source {
+    /// The file's name without folders and endings.
+    pub stem: String,
+    pub format: Format,
+    /// Of the model's bytes, after decompression.
+    pub sha256: String,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub enum Format {
+    Onnx { ir: i64, opset: i64 },
+    NNet,
+}
+
+impl fmt::Display for Format {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        match self {
+            Format::Onnx { ir, opset } => write!(f, "ONNX, IR {ir}, opset {opset}"),
+            Format::NNet => write!(f, "NNet"),
+        }
+    }
+}
+
+/// The largest model read, decompressed.
+const MAX_BYTES: u64 = 1 << 30;
+const GZIP_MAGIC: [u8; 2] = [0x1f, 0x8b];
+
+/// Reads `.onnx` or `.nnet`, either with `.gz`.
+pub fn read(path: &Path) -> Result<Model, Error> {
+    let bytes = read_bytes(path)?;
+    let name = path.file_name().map(|n| n.to_string_lossy().into_owned()).unwrap_or_default();
+    let plain = name.strip_suffix(".gz").unwrap_or(&name);
+    let (stem, ending) = plain.rsplit_once('.').unwrap_or((plain, ""));
+    let (graph, format, domain) = match ending.to_ascii_lowercase().as_str() {
+        "onnx" => onnx::read(&bytes).map(|(graph, format)| (graph, format, None)),
+        "nnet" => nnet::read(&bytes).map(|(graph, domain)| (graph, Format::NNet, Some(domain))),
+        _ => Err(Error::Model("neither .onnx nor .nnet (nor either with .gz)".into())),
+    }
+    .map_err(|error| error.of_file(path))?;
+    let sha256 = Sha256::digest(&bytes).iter().map(|byte| format!("{byte:02x}")).collect();
+    Ok(Model { graph, source: Source { stem: stem.into(), format, sha256 }, domain })
+}
+
+fn read_bytes(path: &Path) -> Result<Vec<u8>, Error> {
+    let cannot = |cause: std::io::Error| Error::file("read", path, cause);
+    let bytes = read_limited(File::open(path).map_err(cannot)?).map_err(cannot)?;
+    if bytes.starts_with(&GZIP_MAGIC) {
+        read_limited(MultiGzDecoder::new(bytes.as_slice())).map_err(cannot)
+    } else {
+        Ok(bytes)
+    }
+}
+
+fn read_limited(source: impl Read) -> std::io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    source.take(MAX_BYTES + 1).read_to_end(&mut bytes)?;
+    if bytes.len() as u64 > MAX_BYTES {
+        return Err(std::io::Error::other(format!("it holds more than {MAX_BYTES} bytes")));
+    }
+    Ok(bytes)
+}

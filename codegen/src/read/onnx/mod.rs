@@ -1,0 +1,157 @@
+//! ONNX: decode, order the nodes, build the graph.
+
+mod limits;
+mod node;
+mod order;
+pub mod proto;
+mod tensor;
+
+use super::Format;
+use crate::error::Error;
+use crate::graph::{Graph, GraphBuilder, Op, Operand};
+use node::{Meaning, meaning};
+use prost::Message;
+use proto::{DataType, GraphProto, ModelProto, NodeProto, ValueInfoProto};
+use std::collections::HashMap;
+
+/// The opsets whose operators mean what this reader takes them to mean.
+const OPSETS: std::ops::RangeInclusive<i64> = 7..=21;
+
+pub fn read(bytes: &[u8]) -> Result<(Graph, Format), Error> {
+    limits::check(bytes).map_err(Error::Model)?;
+    let model = ModelProto::decode(bytes).map_err(|e| Error::Model(format!("not an ONNX model: {e}")))?;
+    let opset = opset(&model).map_err(Error::Model)?;
+    let proto = model.graph.as_ref().ok_or_else(|| Error::Model("not an ONNX model: it has no graph".into()))?;
+    if !proto.sparse_initializer.is_empty() {
+        return Err(Error::Unsupported(vec!["sparse initialisers".into()]));
+    }
+    let graph = graph(proto, opset)?;
+    Ok((graph, Format::Onnx { ir: model.ir_version, opset }))
+}
+
+fn opset(model: &ModelProto) -> Result<i64, String> {
+    let standard = |domain: &str| matches!(domain, "" | "ai.onnx");
+    let version = model.opset_import.iter().find(|import| standard(&import.domain)).map(|import| import.version);
+    match version {
+        Some(version) if OPSETS.contains(&version) => Ok(version),
+        Some(version) => {
+            Err(format!("it uses opset {version}; opsets {} to {} are supported", OPSETS.start(), OPSETS.end()))
+        }
+        None => Err("it names no opset of the standard operators".into()),
+    }
+}
+
+fn graph(proto: &GraphProto, opset: i64) -> Result<Graph, Error> {
+    let (input, output) = (only_input(proto)?, only_output(proto)?);
+    let mut constants = HashMap::new();
+    for init in &proto.initializer {
+        let tensor = tensor::tensor(init).map_err(|e| Error::Model(format!("initialiser '{}': {e}", init.name)))?;
+        constants.insert(init.name.as_str(), Operand::from(tensor));
+    }
+    let order = order::topological(proto, &input.name, &output.name, &constants).map_err(Error::Model)?;
+    let nodes = meanings(&order, opset)?;
+    let shape = input_shape(input).map_err(Error::Model)?;
+    let (mut builder, x) = GraphBuilder::new(&input.name, shape).map_err(Error::Model)?;
+    let mut known = constants;
+    known.insert(&input.name, x);
+    for (node, meaning) in order.into_iter().zip(nodes) {
+        let result = add_node(&mut builder, node, meaning, &known);
+        let operand = result.map_err(|e| Error::Model(format!("{}: {e}", describe(node, opset))))?;
+        known.insert(&node.output[0], operand);
+    }
+    builder.finish(&known[output.name.as_str()]).map_err(Error::Model)
+}
+
+/// The meanings of all nodes, or everything about them that is not supported.
+fn meanings(order: &[&NodeProto], opset: i64) -> Result<Vec<Meaning>, Error> {
+    let mut unsupported = Vec::new();
+    let mut found = Vec::new();
+    for node in order {
+        match meaning(node) {
+            Ok(meaning) => found.push(meaning),
+            Err(why) => unsupported.push(format!("{}: {why}", describe(node, opset))),
+        }
+    }
+    if unsupported.is_empty() { Ok(found) } else { Err(Error::Unsupported(unsupported)) }
+}
+
+fn add_node(
+    builder: &mut GraphBuilder,
+    node: &NodeProto,
+    meaning: Meaning,
+    known: &HashMap<&str, Operand>,
+) -> Result<Operand, String> {
+    let present = node.input.iter().filter(|name| !name.is_empty());
+    let mut inputs: Vec<Operand> = present.map(|name| known[name.as_str()].clone()).collect();
+    let name = if node.name.is_empty() { &node.output[0] } else { &node.name };
+    if node.input.iter().rev().skip_while(|n| n.is_empty()).any(|n| n.is_empty()) {
+        return Err("an optional input is left out before a given one, which is not supported".into());
+    }
+    let op = match meaning {
+        Meaning::Constant(tensor) => return Ok(tensor.into()),
+        Meaning::Op(Op::Identity) => {
+            inputs.truncate(1);
+            Op::Identity
+        }
+        Meaning::Op(op) => op,
+        Meaning::SliceBy(tensors) => {
+            inputs.extend(tensors.into_iter().map(Operand::from));
+            Op::Slice
+        }
+        Meaning::CastToInteger => {
+            let whole = |operand: &Operand| match operand {
+                Operand::Constant(t) => t.data.iter().all(|v| v.radius == 0.0 && v.value.fract() == 0.0),
+                Operand::Value(_) => false,
+            };
+            if !inputs.iter().all(whole) {
+                return Err("a Cast to integers is supported for whole constants only".into());
+            }
+            Op::Identity
+        }
+    };
+    builder.node(name, &op, &inputs, &node.output[0])
+}
+
+fn describe(node: &NodeProto, opset: i64) -> String {
+    let name = if node.name.is_empty() { node.output.first().map_or("", |o| o) } else { &node.name };
+    format!("node '{name}' ({}, opset {opset})", node.op_type)
+}
+
+/// The one input that is not an initialiser.
+fn only_input(proto: &GraphProto) -> Result<&ValueInfoProto, Error> {
+    let initialisers: std::collections::HashSet<&str> = proto.initializer.iter().map(|t| t.name.as_str()).collect();
+    let inputs: Vec<_> = proto.input.iter().filter(|i| !initialisers.contains(i.name.as_str())).collect();
+    one(&inputs, "input")
+}
+
+fn only_output(proto: &GraphProto) -> Result<&ValueInfoProto, Error> {
+    one(&proto.output.iter().collect::<Vec<_>>(), "output")
+}
+
+fn one<'a>(values: &[&'a ValueInfoProto], what: &str) -> Result<&'a ValueInfoProto, Error> {
+    match values {
+        [value] => Ok(value),
+        _ => {
+            let names: Vec<&str> = values.iter().map(|v| v.name.as_str()).take(8).collect();
+            Err(Error::Model(format!("it has {} {what}s {names:?}; exactly one is supported", values.len())))
+        }
+    }
+}
+
+/// The declared shape; an unknown leading dimension is a batch of one.
+fn input_shape(info: &ValueInfoProto) -> Result<Vec<usize>, String> {
+    let named = |what: &str| format!("the input '{}' {what}", info.name);
+    let tensor = info.r#type.as_ref().and_then(|t| t.tensor_type.as_ref()).ok_or_else(|| named("is not a tensor"))?;
+    match DataType::try_from(tensor.elem_type) {
+        Ok(DataType::Float | DataType::Double) => {}
+        other => return Err(named(&format!("has element type {other:?}; float and double are supported"))),
+    }
+    let shape = tensor.shape.as_ref().ok_or_else(|| named("has no shape"))?;
+    let size = |(i, dim): (usize, &proto::DimensionProto)| match dim.dim_value {
+        Some(d) if d > 0 => Ok(d as usize),
+        Some(d) if d < -1 => Err(named(&format!("has the size {d} in dimension {i}"))),
+        _ if i == 0 => Ok(1),
+        _ => Err(named(&format!("has no fixed size in dimension {i}"))),
+    };
+    shape.dim.iter().enumerate().map(size).collect()
+}

@@ -1,0 +1,74 @@
+//! The nodes that the output depends on, in an order in which each can be computed.
+
+use super::proto::{GraphProto, NodeProto};
+use crate::graph::Operand;
+use std::collections::HashMap;
+
+#[derive(Clone, Copy, PartialEq)]
+enum State {
+    New,
+    Open,
+    Done,
+}
+
+/// Depth-first from the output, without recursion. A cycle, a name nobody computes and a name computed twice are errors.
+pub fn topological<'a>(
+    proto: &'a GraphProto,
+    input: &str,
+    output: &str,
+    constants: &HashMap<&str, Operand>,
+) -> Result<Vec<&'a NodeProto>, String> {
+    let producers = producers(proto, input, constants)?;
+    let given = |name: &str| name.is_empty() || name == input || constants.contains_key(name);
+    let find = |name: &str, reader: &str| {
+        producers.get(name).copied().ok_or_else(|| format!("{reader} reads '{name}', which nothing computes"))
+    };
+    if given(output) {
+        return Err("the output is not computed by any node".into());
+    }
+    let mut state = vec![State::New; proto.node.len()];
+    let mut order = Vec::new();
+    let mut stack = vec![find(output, "the graph's output")?];
+    while let Some(&index) = stack.last() {
+        let node = &proto.node[index];
+        match state[index] {
+            State::New => {
+                state[index] = State::Open;
+                for name in node.input.iter().filter(|name| !given(name)) {
+                    let source = find(name, &format!("node '{}'", node.output[0]))?;
+                    match state[source] {
+                        State::New => stack.push(source),
+                        State::Open => return Err(format!("the graph has a cycle through '{name}'")),
+                        State::Done => {}
+                    }
+                }
+            }
+            State::Open => {
+                state[index] = State::Done;
+                order.push(node);
+                stack.pop();
+            }
+            State::Done => {
+                stack.pop();
+            }
+        }
+    }
+    Ok(order)
+}
+
+/// The node that computes each name. Only first outputs count: the others (a Dropout's mask) are not supported.
+fn producers<'a>(
+    proto: &'a GraphProto,
+    input: &str,
+    constants: &HashMap<&str, Operand>,
+) -> Result<HashMap<&'a str, usize>, String> {
+    let mut producers = HashMap::new();
+    for (index, node) in proto.node.iter().enumerate() {
+        let name = node.output.first().filter(|name| !name.is_empty());
+        let name = name.ok_or_else(|| format!("node {index} ({}) has no output", node.op_type))?;
+        if name == input || constants.contains_key(name.as_str()) || producers.insert(name.as_str(), index).is_some() {
+            return Err(format!("'{name}' is computed twice"));
+        }
+    }
+    Ok(producers)
+}

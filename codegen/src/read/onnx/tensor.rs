@@ -1,0 +1,76 @@
+//! Constant tensors: raw or typed data, floats and the integers that shapes are made of.
+
+use super::proto::{DataType, EXTERNAL, TensorProto};
+use crate::approx::Approx;
+use crate::graph::Tensor;
+
+/// The tensor's entries, all finite. Integers beyond 2⁵³ round: they only occur as "to the end" in slices.
+pub fn tensor(proto: &TensorProto) -> Result<Tensor, String> {
+    if proto.data_location == EXTERNAL {
+        return Err("its data lies in another file, which is not supported".into());
+    }
+    let shape = proto.dims.iter().map(|&d| usize::try_from(d)).collect::<Result<Vec<_>, _>>();
+    let shape = shape.map_err(|_| format!("its shape {:?} has a negative size", proto.dims))?;
+    let data = match DataType::try_from(proto.data_type) {
+        Ok(DataType::Float) => entries(proto, &proto.float_data, |b| f64::from(f32::from_le_bytes(b)), f64::from),
+        Ok(DataType::Double) => entries(proto, &proto.double_data, f64::from_le_bytes, |v| v),
+        Ok(DataType::Int32) => entries(proto, &proto.int32_data, |b| f64::from(i32::from_le_bytes(b)), f64::from),
+        Ok(DataType::Int64) => entries(proto, &proto.int64_data, |b| i64::from_le_bytes(b) as f64, |v| v as f64),
+        Ok(other) => Err(format!("its element type {other:?} is not supported")),
+        Err(_) => Err(format!("its element type {} is unknown", proto.data_type)),
+    }?;
+    let declared = shape.iter().try_fold(1usize, |len, &d| len.checked_mul(d));
+    if declared != Some(data.len()) {
+        return Err(format!("its shape {shape:?} does not fit its {} entries", data.len()));
+    }
+    if let Some(i) = data.iter().position(|v| !v.value.is_finite()) {
+        return Err(format!("its entry {i} is {}; weights must be finite", data[i].value));
+    }
+    Ok(Tensor { shape, data })
+}
+
+fn entries<const N: usize, T: Copy>(
+    proto: &TensorProto,
+    typed: &[T],
+    from_bytes: impl Fn([u8; N]) -> f64,
+    from_typed: impl Fn(T) -> f64,
+) -> Result<Vec<Approx>, String> {
+    if proto.raw_data.is_empty() {
+        return Ok(typed.iter().map(|&v| Approx::exact(from_typed(v))).collect());
+    }
+    let (chunks, rest) = proto.raw_data.as_chunks::<N>();
+    if !rest.is_empty() || !typed.is_empty() {
+        return Err(format!("its {} bytes of raw data are not whole entries", proto.raw_data.len()));
+    }
+    Ok(chunks.iter().map(|&chunk| Approx::exact(from_bytes(chunk))).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn floats(dims: &[i64], data: &[f32]) -> TensorProto {
+        let (dims, float_data) = (dims.to_vec(), data.to_vec());
+        TensorProto { dims, float_data, data_type: DataType::Float as i32, ..Default::default() }
+    }
+
+    #[test]
+    fn raw_and_typed_data_agree() {
+        let typed = floats(&[2], &[0.1, -2.0]);
+        let raw_data = [0.1f32, -2.0].iter().flat_map(|v| v.to_le_bytes()).collect();
+        let raw = TensorProto { float_data: vec![], raw_data, ..typed.clone() };
+        assert_eq!(tensor(&typed), tensor(&raw));
+    }
+
+    #[test]
+    fn what_does_not_fit_is_refused() {
+        assert!(tensor(&floats(&[3], &[1.0])).is_err());
+        assert!(tensor(&floats(&[-1], &[1.0])).is_err());
+        assert!(tensor(&floats(&[i64::MAX, i64::MAX], &[1.0])).is_err());
+        assert!(tensor(&floats(&[1], &[f32::NAN])).unwrap_err().contains("finite"));
+        assert!(tensor(&TensorProto { raw_data: vec![0; 3], ..floats(&[1], &[]) }).is_err());
+        assert!(tensor(&TensorProto { data_type: 10, ..floats(&[0], &[]) }).unwrap_err().contains("Float16"));
+        assert!(tensor(&TensorProto { data_type: 99, ..floats(&[0], &[]) }).is_err());
+        assert!(tensor(&TensorProto { data_location: EXTERNAL, ..floats(&[1], &[1.0]) }).is_err());
+    }
+}
