@@ -5,8 +5,22 @@
 
 pub mod affine;
 pub mod approx;
+pub mod build;
+pub mod emit;
 pub mod error;
 pub mod graph;
+pub mod inspect;
+pub mod interpret;
+pub mod lower;
 pub mod net;
 pub mod normalise;
 pub mod read;
+
+use error::Error;
+use net::Net;
+use std::path::Path;
+
+/// A model file to its normal form.
+pub fn compile(path: &Path) -> Result<Net, Error> {
+    normalise::normalise(read::read(path)?, |_, _| {}).map_err(|error| error.of_file(path))
+}

@@ -8,7 +8,7 @@ use crate::affine::{Affine, Matrix};
 use crate::error::Error;
 use crate::graph::{Function, Graph, Node, ValueId};
 
-pub fn run(mut graph: Graph, notes: &mut Vec<String>) -> Result<Graph, Error> {
+pub fn run(mut graph: Graph, _: &mut Vec<String>) -> Result<Graph, Error> {
     let producers = graph.producers();
     for index in 0..graph.nodes.len() {
         let (before, rest) = graph.nodes.split_at_mut(index);
@@ -19,9 +19,6 @@ pub fn run(mut graph: Graph, notes: &mut Vec<String>) -> Result<Graph, Error> {
                 composed.map_err(|why| Error::Model(format!("node '{}': {why}", node.name)))?;
             if !function.is_usable() {
                 return Err(Error::Model(format!("node '{}': folding it overflows", node.name)));
-            }
-            if origin != node.origin && !function.is_exact() && map.is_exact() {
-                notes.push(format!("folding {origin} rounds; its layer states the error"));
             }
             (node.function, node.inputs, node.origin) = (Function::Affine(function), inputs, origin);
         }

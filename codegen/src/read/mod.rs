@@ -56,15 +56,19 @@ const GZIP_MAGIC: [u8; 2] = [0x1f, 0x8b];
 pub fn read(path: &Path) -> Result<Model, Error> {
     let bytes = read_bytes(path)?;
     let name = path.file_name().map(|n| n.to_string_lossy().into_owned()).unwrap_or_default();
-    let plain = name.strip_suffix(".gz").unwrap_or(&name);
+    read_as(&bytes, &name).map_err(|error| error.of_file(path))
+}
+
+/// Reads a model's bytes, whose format the file's name tells.
+pub fn read_as(bytes: &[u8], name: &str) -> Result<Model, Error> {
+    let plain = name.strip_suffix(".gz").unwrap_or(name);
     let (stem, ending) = plain.rsplit_once('.').unwrap_or((plain, ""));
     let (graph, format, domain) = match ending.to_ascii_lowercase().as_str() {
-        "onnx" => onnx::read(&bytes).map(|(graph, format)| (graph, format, None)),
-        "nnet" => nnet::read(&bytes).map(|(graph, domain)| (graph, Format::NNet, Some(domain))),
+        "onnx" => onnx::read(bytes).map(|(graph, format)| (graph, format, None)),
+        "nnet" => nnet::read(bytes).map(|(graph, domain)| (graph, Format::NNet, Some(domain))),
         _ => Err(Error::Model("neither .onnx nor .nnet (nor either with .gz)".into())),
-    }
-    .map_err(|error| error.of_file(path))?;
-    let sha256 = Sha256::digest(&bytes).iter().map(|byte| format!("{byte:02x}")).collect();
+    }?;
+    let sha256 = Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect();
     Ok(Model { graph, source: Source { stem: stem.into(), format, sha256 }, domain })
 }
 

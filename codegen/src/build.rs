@@ -1,0 +1,104 @@
+//! Compiling a generated crate, in a cache that all generated crates share.
+
+use crate::emit::write_atomically;
+use crate::error::Error;
+use crate::lower::{Plan, Runtime};
+use std::fs;
+use std::path::{Component, Path, PathBuf};
+use std::process::{Command, Stdio};
+
+/// The runtime beside this tool's own source.
+pub const RUNTIME: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../runtime");
+
+/// The path from the generated crate in `dir` to the runtime.
+pub fn runtime_path(runtime: &Path, dir: &Path) -> Result<Runtime, Error> {
+    if !runtime.join("Cargo.toml").is_file() {
+        return Err(Error::File(format!(
+            "there is no pg-runtime at {}; say where it is with --runtime-path, --runtime-version or --runtime-git",
+            runtime.display()
+        )));
+    }
+    let to = runtime.canonicalize().map_err(|e| Error::file("find", runtime, e))?;
+    let from = resolved(dir)?;
+    let shared = from.components().zip(to.components()).take_while(|(a, b)| a == b).count();
+    let up = from.components().skip(shared).map(|_| "..".to_string());
+    let down = to.components().skip(shared).map(|c| c.as_os_str().to_string_lossy().into_owned());
+    Ok(Runtime::Path(up.chain(down).collect::<Vec<_>>().join("/")))
+}
+
+/// The folder's real path, which need not exist yet.
+fn resolved(dir: &Path) -> Result<PathBuf, Error> {
+    let absolute = std::path::absolute(dir).map_err(|e| Error::file("find", dir, e))?;
+    let mut existing = absolute.as_path();
+    while !existing.exists() {
+        existing = existing.parent().unwrap_or(Path::new("/"));
+    }
+    let mut path = existing.canonicalize().map_err(|e| Error::file("find", existing, e))?;
+    for part in absolute.strip_prefix(existing).unwrap_or(Path::new("")).components() {
+        match part {
+            Component::ParentDir => drop(path.pop()),
+            part => path.push(part),
+        }
+    }
+    Ok(path)
+}
+
+/// Builds the crate in release mode and returns the path of its binary, a copy inside the crate's own folder.
+///
+/// The cache may hold another crate's binary of the same name, so the copy is asked which model it was made for.
+pub fn build(dir: &Path, plan: &Plan) -> Result<PathBuf, Error> {
+    let cache = cache(dir, &plan.runtime)?;
+    seed_lock_file(dir, &plan.runtime)?;
+    let built = cargo_build(dir, &cache)?;
+    let target = dir.join("target").join("release");
+    let name = built.file_name().ok_or_else(|| Error::Build("cargo named no binary".into()))?;
+    let binary = target.join(name);
+    let bytes = fs::read(&built).map_err(|e| Error::file("read", &built, e))?;
+    if !fs::read(&binary).is_ok_and(|old| old == bytes) {
+        write_atomically(&binary, &bytes)?;
+        let mode = fs::metadata(&built).map_err(|e| Error::file("read", &built, e))?.permissions();
+        fs::set_permissions(&binary, mode).map_err(|e| Error::file("make executable", &binary, e))?;
+    }
+    let binary = binary.canonicalize().map_err(|e| Error::file("find", &binary, e))?;
+    let info = Command::new(&binary).arg("info").output().map_err(|e| Error::file("run", &binary, e))?;
+    if !String::from_utf8_lossy(&info.stdout).contains(&plan.net.source.sha256) {
+        return Err(Error::Build(format!("{} was built for another model; build again", binary.display())));
+    }
+    Ok(binary)
+}
+
+/// The target folder: the one beside the runtime's source if it is a path, else one of the user's.
+fn cache(dir: &Path, runtime: &Runtime) -> Result<PathBuf, Error> {
+    if let Runtime::Path(path) = runtime {
+        return Ok(dir.join(path).join("..").join("target"));
+    }
+    let home =
+        std::env::home_dir().ok_or_else(|| Error::Build("there is no home folder for the build cache".into()))?;
+    Ok(home.join(".cache").join("pg-codegen").join("target"))
+}
+
+/// The same versions of all packages as the runtime's own workspace has, so that they are built once.
+fn seed_lock_file(dir: &Path, runtime: &Runtime) -> Result<(), Error> {
+    let Runtime::Path(path) = runtime else { return Ok(()) };
+    let lock = dir.join("Cargo.lock");
+    match fs::read(dir.join(path).join("..").join("Cargo.lock")) {
+        Ok(bytes) if !lock.exists() => write_atomically(&lock, &bytes),
+        _ => Ok(()),
+    }
+}
+
+fn cargo_build(dir: &Path, cache: &Path) -> Result<PathBuf, Error> {
+    let mut cargo = Command::new("cargo");
+    cargo.args(["build", "--release", "--message-format=json-render-diagnostics", "--manifest-path"]);
+    cargo.arg(dir.join("Cargo.toml")).arg("--target-dir").arg(cache).stderr(Stdio::inherit());
+    let output = cargo.output().map_err(|e| Error::Build(format!("cannot run cargo: {e}")))?;
+    if !output.status.success() {
+        return Err(Error::Build(format!("cargo could not build {}: {}", dir.display(), output.status)));
+    }
+    let messages = String::from_utf8_lossy(&output.stdout);
+    let executable = |line: &str| {
+        let message: serde_json::Value = serde_json::from_str(line).ok()?;
+        message.get("executable")?.as_str().map(PathBuf::from)
+    };
+    messages.lines().rev().find_map(executable).ok_or_else(|| Error::Build("cargo named no binary".into()))
+}

@@ -1,0 +1,102 @@
+//! What each subcommand does.
+
+use crate::{Generate, RuntimeSource};
+use pg_codegen::error::Error;
+use pg_codegen::interpret::Interpreter;
+use pg_codegen::lower::{Plan, Runtime, lower};
+use pg_codegen::{build, compile, emit, inspect, read};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+/// The stages that `--dump` knows, besides the passes of normalisation.
+const STAGES: [&str; 3] = ["graph", "net", "plan"];
+
+pub fn generate(args: &Generate) -> Result<ExitCode, Error> {
+    let path = args.net.as_deref().expect("clap requires it");
+    if let Some(stage) = &args.dump {
+        return dump(path, stage, args);
+    }
+    let dir = args.output.as_deref().expect("clap requires it");
+    let plan = plan(path, dir, args)?;
+    let files = emit::emit(&plan);
+    if args.check {
+        return check(dir, &files);
+    }
+    let outcome = emit::write(dir, &files, args.force)?;
+    eprintln!(
+        "{}: {} files written, {} unchanged, {} removed in {}",
+        plan.name,
+        outcome.written,
+        outcome.unchanged,
+        outcome.removed,
+        dir.display()
+    );
+    if args.build {
+        println!("{}", build::build(dir, &plan)?.display());
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn plan(path: &Path, dir: &Path, args: &Generate) -> Result<Plan, Error> {
+    let net = compile(path)?;
+    lower(net, args.name.as_deref(), runtime(&args.runtime, dir)?)
+}
+
+fn runtime(source: &RuntimeSource, dir: &Path) -> Result<Runtime, Error> {
+    if let Some(version) = &source.runtime_version {
+        return Ok(Runtime::Version(version.clone()));
+    }
+    if let Some(git) = &source.runtime_git {
+        let (url, rev) = git.split_once('#').map_or((git.as_str(), None), |(url, rev)| (url, Some(rev.into())));
+        return Ok(Runtime::Git { url: url.into(), rev });
+    }
+    let path = source.runtime_path.clone().unwrap_or_else(|| PathBuf::from(build::RUNTIME));
+    build::runtime_path(&path, dir)
+}
+
+fn check(dir: &Path, files: &[emit::File]) -> Result<ExitCode, Error> {
+    let differing = emit::check(dir, files)?;
+    for path in &differing {
+        eprintln!("differs: {}", dir.join(path).display());
+    }
+    Ok(if differing.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+fn dump(path: &Path, stage: &str, args: &Generate) -> Result<ExitCode, Error> {
+    let passes = pg_codegen::normalise::PASSES.map(|pass| pass.name);
+    if !passes.contains(&stage) && !STAGES.contains(&stage) {
+        return Err(Error::Model(format!(
+            "there is no stage '{stage}'; stages are graph, {}, net, plan",
+            passes.join(", ")
+        )));
+    }
+    let model = read::read(path)?;
+    if stage == "graph" {
+        print!("{}", model.graph);
+        return Ok(ExitCode::SUCCESS);
+    }
+    let net = pg_codegen::normalise::normalise(model, |pass, graph| {
+        if pass == stage {
+            print!("{graph}");
+        }
+    })
+    .map_err(|error| error.of_file(path))?;
+    if stage == "net" {
+        print!("{net}");
+    } else if stage == "plan" {
+        let dir = args.output.as_deref().unwrap_or(Path::new("."));
+        print!("{}", lower(net, args.name.as_deref(), runtime(&args.runtime, dir)?)?);
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+pub fn inspect(path: &Path) -> Result<ExitCode, Error> {
+    print!("{}", inspect::table(&compile(path)?));
+    Ok(ExitCode::SUCCESS)
+}
+
+pub fn eval(path: &Path, input: &Path, repeat: Option<usize>) -> Result<ExitCode, Error> {
+    let network = Interpreter::new(compile(path)?);
+    pg_runtime::cli::eval(&network, input, repeat).map_err(Error::File)?;
+    Ok(ExitCode::SUCCESS)
+}

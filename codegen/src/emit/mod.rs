@@ -1,0 +1,82 @@
+//! The files of the generated crate: Rust text from `quote!`, everything else from `templates/`.
+//!
+//! The same plan always gives the same bytes: no date, no absolute path, no unordered map.
+
+mod network;
+mod template;
+mod weights;
+mod write;
+
+use crate::lower::{Plan, Runtime};
+use template::fill;
+pub use write::{Outcome, check, write, write_atomically};
+
+/// One file of the crate; the path is relative, with `/`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct File {
+    pub path: String,
+    pub bytes: Vec<u8>,
+}
+
+impl File {
+    fn text(path: impl Into<String>, text: String) -> File {
+        File { path: path.into(), bytes: text.into_bytes() }
+    }
+}
+
+/// All files, `Cargo.toml` first: it lists the others.
+pub fn emit(plan: &Plan) -> Vec<File> {
+    let mut files = vec![
+        File::text("README.md", fill(include_str!("../../../templates/README.md"), &readme(plan))),
+        File::text(".gitignore", include_str!("../../../templates/gitignore").into()),
+        File::text("src/lib.rs", network::library(plan)),
+        File::text("src/main.rs", network::binary(plan)),
+        File::text("src/network.rs", network::network(plan)),
+    ];
+    files.extend(weights::weights(plan));
+    files.insert(0, File::text("Cargo.toml", manifest(plan, &files)));
+    files
+}
+
+fn manifest(plan: &Plan, files: &[File]) -> String {
+    let list: Vec<String> = files.iter().map(|file| format!("    \"{}\",\n", file.path)).collect();
+    fill(
+        include_str!("../../../templates/Cargo.toml"),
+        &[
+            ("name", plan.name.clone()),
+            ("version", env!("CARGO_PKG_VERSION").into()),
+            ("sha256", plan.net.source.sha256.clone()),
+            ("runtime", dependency(&plan.runtime)),
+            ("files", list.concat()),
+        ],
+    )
+}
+
+fn dependency(runtime: &Runtime) -> String {
+    let quoted = |text: &str| format!("{text:?}");
+    match runtime {
+        Runtime::Path(path) => format!("{{ path = {} }}", quoted(path)),
+        Runtime::Version(version) => quoted(version),
+        Runtime::Git { url, rev: None } => format!("{{ git = {} }}", quoted(url)),
+        Runtime::Git { url, rev: Some(rev) } => format!("{{ git = {}, rev = {} }}", quoted(url), quoted(rev)),
+    }
+}
+
+fn readme(plan: &Plan) -> Vec<(&'static str, String)> {
+    let mut layers = String::new();
+    for (k, (layer, made)) in plan.layers.iter().zip(&plan.net.layers).enumerate() {
+        let relu = if layer.relu { "ReLU" } else { "" };
+        let exact = if layer.rounded { "rounded" } else { "exact" };
+        layers +=
+            &format!("| {} | {} | {} | {relu} | {exact} | {} |\n", k + 1, layer.inputs, layer.outputs, made.origin);
+    }
+    vec![
+        ("name", plan.name.clone()),
+        ("crate", plan.name.replace('-', "_")),
+        ("inputs", plan.net.inputs().to_string()),
+        ("format", plan.net.source.format.to_string()),
+        ("sha256", plan.net.source.sha256.clone()),
+        ("version", env!("CARGO_PKG_VERSION").into()),
+        ("layers", layers),
+    ]
+}

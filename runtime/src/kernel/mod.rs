@@ -1,0 +1,8 @@
+//! The kernels that generated code calls, one call per layer. Not a public interface.
+
+mod blob;
+mod dense;
+mod simd;
+
+pub use dense::{Dense, Lanes, PANEL, Panel, pack, pack_bias};
+pub use simd::{Simd, Task, dispatch};

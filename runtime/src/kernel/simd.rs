@@ -1,0 +1,93 @@
+//! One source, several instruction sets: a [`Task`] is compiled once per set and the best is chosen at run time.
+//!
+//! Kernels are plain loops over fixed arrays that the compiler turns into vector code for the set at hand; everything
+//! a task calls must be `#[inline(always)]` for that. The token [`Simd`] only says what differs: whether a fused
+//! multiply-add is one instruction, and how many rows keep the registers full.
+
+/// An instruction set, as far as the kernels need to know it.
+pub trait Simd: Copy {
+    /// The rows and panels of a batch whose sums fill the registers.
+    const ROWS: usize;
+    const PANELS: usize;
+
+    fn mul_add(a: f32, b: f32, c: f32) -> f32;
+}
+
+/// A computation to be compiled for each instruction set.
+pub trait Task {
+    type Output;
+
+    fn run<S: Simd>(self) -> Self::Output;
+}
+
+#[derive(Clone, Copy)]
+pub(super) struct Portable;
+
+impl Simd for Portable {
+    const ROWS: usize = 2;
+    const PANELS: usize = 1;
+
+    #[inline(always)]
+    fn mul_add(a: f32, b: f32, c: f32) -> f32 {
+        a * b + c
+    }
+}
+
+#[cfg(target_arch = "x86_64")]
+mod x86 {
+    use super::{Simd, Task};
+
+    #[derive(Clone, Copy)]
+    pub struct Avx2;
+
+    impl Simd for Avx2 {
+        const ROWS: usize = 6;
+        const PANELS: usize = 1;
+
+        #[inline(always)]
+        fn mul_add(a: f32, b: f32, c: f32) -> f32 {
+            a.mul_add(b, c)
+        }
+    }
+
+    #[derive(Clone, Copy)]
+    pub struct Avx512;
+
+    impl Simd for Avx512 {
+        const ROWS: usize = 12;
+        const PANELS: usize = 2;
+
+        #[inline(always)]
+        fn mul_add(a: f32, b: f32, c: f32) -> f32 {
+            a.mul_add(b, c)
+        }
+    }
+
+    #[target_feature(enable = "avx2,fma")]
+    pub fn run_avx2<T: Task>(task: T) -> T::Output {
+        task.run::<Avx2>()
+    }
+
+    #[target_feature(enable = "avx512f,avx512vl,avx512bw,avx512dq,avx2,fma")]
+    pub fn run_avx512<T: Task>(task: T) -> T::Output {
+        task.run::<Avx512>()
+    }
+}
+
+/// Runs the task with the best instruction set of this machine.
+#[inline]
+pub fn dispatch<T: Task>(task: T) -> T::Output {
+    #[cfg(target_arch = "x86_64")]
+    {
+        use std::arch::is_x86_feature_detected as has;
+        if has!("avx512f") && has!("avx512vl") && has!("avx512bw") && has!("avx512dq") && has!("fma") {
+            // SAFETY: the features were just detected.
+            return unsafe { x86::run_avx512(task) };
+        }
+        if has!("avx2") && has!("fma") {
+            // SAFETY: the features were just detected.
+            return unsafe { x86::run_avx2(task) };
+        }
+    }
+    task.run::<Portable>()
+}

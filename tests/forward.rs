@@ -1,0 +1,142 @@
+//! Forward evaluation against an independent ONNX implementation.
+
+use pg_codegen::compile;
+use pg_codegen::interpret::Interpreter;
+use pg_runtime::network::Network;
+use pg_tests::{Random, SHIPPED, Verifier, bench_networks, relative_difference, shipped};
+use std::io::Read;
+use std::path::{Path, PathBuf};
+use tract_onnx::prelude::*;
+
+const SAMPLES: usize = 1000;
+const TOLERANCE: f64 = 1e-5;
+
+/// The network's outputs according to tract.
+fn tract(path: &Path, x: &[f32], inputs: usize) -> Vec<f32> {
+    let mut bytes = std::fs::read(path).unwrap();
+    if path.extension().is_some_and(|e| e == "gz") {
+        let mut plain = Vec::new();
+        flate2::read::GzDecoder::new(bytes.as_slice()).read_to_end(&mut plain).unwrap();
+        bytes = plain;
+    }
+    let mut model = tract_onnx::onnx().model_for_read(&mut bytes.as_slice()).unwrap();
+    let graph = pg_codegen::read::read(path).unwrap().graph;
+    let shape = &graph.values[graph.input].shape;
+    model.set_input_fact(0, f32::fact(shape).into()).unwrap();
+    let runnable = model.into_optimized().unwrap().into_runnable().unwrap();
+    let mut y = Vec::new();
+    for row in x.chunks(inputs) {
+        let tensor = Tensor::from_shape(shape, row).unwrap();
+        let result = runnable.run(tvec!(tensor.into())).unwrap();
+        y.extend(result[0].to_plain_array_view::<f32>().unwrap().iter());
+    }
+    y
+}
+
+fn interpret(network: &dyn Network, x: &[f32]) -> Vec<f32> {
+    let mut y = vec![0.0; x.len() / network.inputs() * network.outputs()];
+    network.forward(x, &mut y);
+    y
+}
+
+fn onnx_networks() -> Vec<PathBuf> {
+    let shipped = SHIPPED.iter().filter(|name| name.ends_with(".onnx")).map(|name| shipped(name));
+    shipped.chain(bench_networks()).collect()
+}
+
+#[test]
+fn the_interpreter_agrees_with_tract() {
+    for path in onnx_networks() {
+        let network = Interpreter::new(compile(&path).unwrap());
+        let x = Random::new(1).numbers(SAMPLES * network.inputs());
+        let difference = relative_difference(&tract(&path, &x, network.inputs()), &interpret(&network, &x));
+        assert!(difference < TOLERANCE, "{}: {difference:e}", path.display());
+    }
+}
+
+/// The generated crate of each network: built for the shipped ones here, for the benchmarks by the ignored test below.
+fn generated_agrees(path: &Path) {
+    let dir = tempfile::tempdir().unwrap();
+    let verifier = Verifier::build(path, dir.path());
+    let network = Interpreter::new(compile(path).unwrap());
+    let x = Random::new(2).numbers(SAMPLES * network.inputs());
+    let generated = verifier.eval(&x, network.inputs());
+    let expected = if path.to_string_lossy().contains(".onnx") {
+        tract(path, &x, network.inputs())
+    } else {
+        interpret(&network, &x)
+    };
+    let difference = relative_difference(&expected, &generated);
+    assert!(difference < TOLERANCE, "{}: {difference:e}", path.display());
+    eprintln!("{}: within {difference:.1e}", path.display());
+}
+
+#[test]
+fn a_generated_crate_with_folding_agrees_with_tract() {
+    generated_agrees(&shipped("digits_bn.onnx"));
+}
+
+#[test]
+#[ignore = "builds a crate for each of the benchmarks' networks: minutes"]
+fn generated_crates_of_the_benchmarks_agree_with_tract() {
+    bench_networks().iter().for_each(|path| generated_agrees(path));
+}
+
+/// The same network as NNet text: identity normalisation, so that it must agree with the ONNX file.
+fn as_nnet(network: &pg_codegen::net::Net) -> String {
+    let widths = network.widths();
+    let list = |values: &[String]| values.join(",") + ",\n";
+    let repeat = |value: &str, count: usize| list(&vec![value.to_string(); count]);
+    let (inputs, outputs) = (network.inputs(), network.outputs());
+    let mut text = format!("// a test\n{},{inputs},{outputs},{},\n", widths.len() - 1, widths.iter().max().unwrap());
+    text += &list(&widths.iter().map(usize::to_string).collect::<Vec<_>>());
+    text += "0,\n";
+    text += &(repeat("-1e9", inputs) + &repeat("1e9", inputs) + &repeat("0", inputs + 1) + &repeat("1", inputs + 1));
+    for layer in &network.layers {
+        for row in layer.weight.rows() {
+            text += &list(&row.iter().map(|w| format!("{w:e}")).collect::<Vec<_>>());
+        }
+        for bias in &layer.bias {
+            text += &format!("{bias:e},\n");
+        }
+    }
+    text
+}
+
+#[test]
+fn networks_survive_the_way_through_nnet() {
+    for path in onnx_networks() {
+        let net = compile(&path).unwrap();
+        let file = tempfile::Builder::new().suffix(".nnet").tempfile().unwrap();
+        std::fs::write(file.path(), as_nnet(&net)).unwrap();
+        let back = compile(file.path()).unwrap();
+        assert_eq!(net.layers.len(), back.layers.len());
+        for (a, b) in net.layers.iter().zip(&back.layers) {
+            assert_eq!((&a.weight, &a.bias), (&b.weight, &b.bias), "{}", path.display());
+            assert!(b.error.is_zero());
+        }
+    }
+}
+
+#[test]
+fn nnet_normalisation_is_applied() {
+    let (onnx, nnet) = (compile(&shipped("control.onnx")).unwrap(), compile(&shipped("control.nnet")).unwrap());
+    let text = std::fs::read_to_string(shipped("control.nnet")).unwrap();
+    let lines: Vec<Vec<f64>> = text
+        .lines()
+        .filter(|line| !line.starts_with("//"))
+        .take(7)
+        .map(|line| line.split(',').filter(|t| !t.is_empty()).map(|t| t.trim().parse().unwrap()).collect())
+        .collect();
+    let (mean, range) = (&lines[5], &lines[6]);
+    let (onnx, nnet) = (Interpreter::new(onnx), Interpreter::new(nnet));
+    let mut random = Random::new(3);
+    for _ in 0..SAMPLES {
+        let normal = random.numbers(4);
+        let physical: Vec<f32> =
+            normal.iter().enumerate().map(|(i, &v)| (f64::from(v) * range[i] + mean[i]) as f32).collect();
+        let expected: Vec<f32> =
+            interpret(&onnx, &normal).iter().map(|&y| (f64::from(y) * range[4] + mean[4]) as f32).collect();
+        assert!(relative_difference(&expected, &interpret(&nnet, &physical)) < TOLERANCE);
+    }
+}

@@ -1,0 +1,92 @@
+//! The generated files: the checked-in specimens are what the compiler writes today, byte for byte.
+
+use pg_codegen::emit::{check, emit, write};
+use pg_tests::{SHIPPED, plan, root, shipped};
+use std::fs;
+
+/// The specimens of `generated/`, by folder and model.
+const SPECIMENS: [(&str, &str); 2] = [("control", "control.onnx"), ("digits_16", "digits_16.onnx")];
+
+/// A specimen that differs is written anew, and the test still fails: look at the difference, then commit it.
+#[test]
+fn specimens_are_up_to_date() {
+    let mut stale = Vec::new();
+    for (folder, model) in SPECIMENS {
+        let dir = root().join("generated").join(folder);
+        let files = emit(&plan(&shipped(model), &dir));
+        let differing = check(&dir, &files).unwrap();
+        if !differing.is_empty() {
+            write(&dir, &files, false).unwrap();
+            stale.push(format!("{folder}: {differing:?}"));
+        }
+    }
+    assert!(stale.is_empty(), "these were out of date and have been written anew: {stale:?}");
+}
+
+#[test]
+fn generating_twice_gives_the_same_bytes() {
+    let dir = tempfile::tempdir().unwrap();
+    for name in SHIPPED {
+        assert_eq!(emit(&plan(&shipped(name), dir.path())), emit(&plan(&shipped(name), dir.path())), "{name}");
+    }
+}
+
+#[test]
+fn only_what_changed_is_touched() {
+    let dir = tempfile::tempdir().unwrap();
+    let files = emit(&plan(&shipped("control.onnx"), dir.path()));
+    assert_eq!(write(dir.path(), &files, false).unwrap().written, files.len());
+    let again = write(dir.path(), &files, false).unwrap();
+    assert_eq!((again.written, again.unchanged), (0, files.len()));
+    assert!(check(dir.path(), &files).unwrap().is_empty());
+
+    fs::write(dir.path().join("src/network.rs"), "changed").unwrap();
+    assert_eq!(check(dir.path(), &files).unwrap(), ["src/network.rs"]);
+    assert_eq!(write(dir.path(), &files, false).unwrap().written, 1);
+}
+
+#[test]
+fn another_model_removes_only_the_files_of_the_first() {
+    let dir = tempfile::tempdir().unwrap();
+    write(dir.path(), &emit(&plan(&shipped("digits_32x3.onnx"), dir.path())), false).unwrap();
+    fs::write(dir.path().join("src/mine.rs"), "// mine").unwrap();
+    let files = emit(&plan(&shipped("digits_16.onnx"), dir.path()));
+    let outcome = write(dir.path(), &files, false).unwrap();
+    assert_eq!(outcome.removed, 4, "the weights and biases of layers 3 and 4");
+    assert!(dir.path().join("src/mine.rs").exists());
+    assert!(check(dir.path(), &files).unwrap().is_empty());
+}
+
+#[test]
+fn a_folder_that_is_not_ours_is_refused() {
+    let dir = tempfile::tempdir().unwrap();
+    fs::write(dir.path().join("thesis.tex"), "irreplaceable").unwrap();
+    let files = emit(&plan(&shipped("control.onnx"), dir.path()));
+    assert!(write(dir.path(), &files, false).unwrap_err().to_string().contains("--force"));
+    assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 1);
+    write(dir.path(), &files, true).unwrap();
+    assert_eq!(fs::read_to_string(dir.path().join("thesis.tex")).unwrap(), "irreplaceable");
+}
+
+/// A manifest that claims to be ours may list anything; only files below the folder are ever removed.
+#[test]
+fn a_forged_manifest_removes_nothing_outside() {
+    let dir = tempfile::tempdir().unwrap();
+    let (ours, victim) = (dir.path().join("crate"), dir.path().join("victim"));
+    fs::create_dir(&ours).unwrap();
+    fs::write(&victim, "precious").unwrap();
+    let absolute = victim.display();
+    let manifest = format!("[package.metadata.pg-codegen]\nfiles = [\n    \"../victim\",\n    \"{absolute}\",\n]\n");
+    fs::write(ours.join("Cargo.toml"), manifest).unwrap();
+    write(&ours, &emit(&plan(&shipped("control.onnx"), &ours)), false).unwrap();
+    assert!(victim.exists());
+}
+
+#[test]
+fn the_text_is_free_of_absolute_paths() {
+    let absolute = root().canonicalize().unwrap().display().to_string();
+    for file in emit(&plan(&shipped("digits_bn.onnx"), &root().join("generated/x"))) {
+        let text = String::from_utf8_lossy(&file.bytes).into_owned();
+        assert!(!text.contains(&absolute), "{}", file.path);
+    }
+}

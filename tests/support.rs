@@ -1,0 +1,105 @@
+//! What the tests share: where things are, seeded inputs, and generated verifiers as programs.
+
+use pg_codegen::lower::{Plan, lower};
+use pg_codegen::{build, compile, emit};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// The repository.
+pub fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
+}
+
+/// A network shipped with the repository.
+pub fn shipped(name: &str) -> PathBuf {
+    root().join("tests/networks").join(name)
+}
+
+pub const SHIPPED: [&str; 5] = ["digits_16.onnx", "digits_32x3.onnx", "digits_bn.onnx", "control.onnx", "control.nnet"];
+
+/// The public benchmarks, which may lie beside the repository; `None`, said aloud, if they do not.
+pub fn bench() -> Option<PathBuf> {
+    let path = root().join("../shared/bench");
+    if !path.is_dir() {
+        eprintln!("skipped: there are no benchmarks at ../shared/bench beside the repository");
+        return None;
+    }
+    Some(path)
+}
+
+/// The fully connected networks of the benchmarks.
+pub fn bench_networks() -> Vec<PathBuf> {
+    let Some(bench) = bench() else { return vec![] };
+    let folders = ["acasxu/onnx", "mnist_fc/onnx", "rl_benchmarks/onnx", "test"];
+    let mut paths: Vec<PathBuf> = folders
+        .iter()
+        .flat_map(|folder| std::fs::read_dir(bench.join(folder)).into_iter().flatten())
+        .map(|entry| entry.expect("a readable folder").path())
+        .filter(|path| path.to_string_lossy().contains(".onnx"))
+        .collect();
+    paths.sort();
+    paths
+}
+
+/// Seeded numbers (xorshift64*), the same on every machine.
+pub struct Random(u64);
+
+impl Random {
+    pub fn new(seed: u64) -> Random {
+        Random(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1)
+    }
+
+    pub fn bits(&mut self) -> u64 {
+        self.0 ^= self.0 >> 12;
+        self.0 ^= self.0 << 25;
+        self.0 ^= self.0 >> 27;
+        self.0.wrapping_mul(0x2545_f491_4f6c_dd1d)
+    }
+
+    /// Uniform in [−1, 1).
+    pub fn number(&mut self) -> f32 {
+        (self.bits() >> 40) as f32 / (1 << 23) as f32 - 1.0
+    }
+
+    pub fn numbers(&mut self, count: usize) -> Vec<f32> {
+        (0..count).map(|_| self.number()).collect()
+    }
+}
+
+/// The plan for a model whose crate goes to `dir`.
+pub fn plan(model: &Path, dir: &Path) -> Plan {
+    let runtime = build::runtime_path(Path::new(build::RUNTIME), dir).expect("the runtime is in the repository");
+    lower(compile(model).expect("a model"), None, runtime).expect("a plan")
+}
+
+/// A verifier, generated into `dir` and built in the shared cache.
+pub struct Verifier {
+    pub binary: PathBuf,
+}
+
+impl Verifier {
+    pub fn build(model: &Path, dir: &Path) -> Verifier {
+        let plan = plan(model, dir);
+        emit::write(dir, &emit::emit(&plan), false).expect("files are written");
+        Verifier { binary: build::build(dir, &plan).expect("the crate builds") }
+    }
+
+    /// The outputs for inputs of the given length, through a file and the program.
+    pub fn eval(&self, x: &[f32], inputs: usize) -> Vec<f32> {
+        let file = tempfile::NamedTempFile::new().expect("a temporary file");
+        let line = |row: &[f32]| row.iter().map(|v| format!("{v:?}")).collect::<Vec<_>>().join(",") + "\n";
+        std::fs::write(file.path(), x.chunks(inputs).map(line).collect::<String>()).expect("written");
+        let output = Command::new(&self.binary).arg("eval").arg(file.path()).output().expect("it runs");
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        let text = String::from_utf8(output.stdout).expect("text");
+        text.split([',', '\n']).filter(|t| !t.is_empty()).map(|t| t.parse().expect("a number")).collect()
+    }
+}
+
+/// The largest difference between two lists, relative to the largest magnitude in the first.
+pub fn relative_difference(a: &[f32], b: &[f32]) -> f64 {
+    assert_eq!(a.len(), b.len());
+    let scale = a.iter().fold(0.0f64, |m, &v| m.max(f64::from(v).abs()));
+    let largest = a.iter().zip(b).fold(0.0f64, |m, (&a, &b)| m.max((f64::from(a) - f64::from(b)).abs()));
+    if largest == 0.0 { 0.0 } else { largest / scale }
+}
