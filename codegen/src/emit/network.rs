@@ -21,7 +21,8 @@ fn print(plan: &Plan, tokens: TokenStream) -> String {
         let item = prettyplease::unparse(&file);
         let joined = [&previous, &item].iter().all(|text| text.lines().count() == 1);
         let same_kind = item.split(' ').next() == previous.split(' ').next();
-        if !previous.is_empty() && !(joined && same_kind) {
+        let together = joined && same_kind;
+        if !previous.is_empty() && !together {
             text.push('\n');
         }
         text += &item;

@@ -97,7 +97,7 @@ mod tests {
     #[test]
     fn a_residual_sum_is_named() {
         let (mut builder, x) = GraphBuilder::new("x", vec![2]).unwrap();
-        let h = builder.node("h", &Op::Relu, &[x.clone()], "h").unwrap();
+        let h = builder.node("h", &Op::Relu, std::slice::from_ref(&x), "h").unwrap();
         let y = builder.node("sum", &Op::Add, &[x, h], "y").unwrap();
         let error = run(builder.finish(&y).unwrap(), &mut vec![]).unwrap_err();
         assert!(error.to_string().contains("'sum'"));

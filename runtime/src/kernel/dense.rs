@@ -134,8 +134,8 @@ impl<const I: usize, const O: usize, const P: usize> Dense<I, O, P> {
         let mut sums = [[[[0.0; PANEL]; Q]; R]; U];
         sums[0] = [std::array::from_fn(|q| self.bias[panel + q].0); R];
         for step in 0..I / U {
-            for u in 0..U {
-                self.add::<S, R, Q>(h, panel, step * U + u, &mut sums[u]);
+            for (u, sums) in sums.iter_mut().enumerate() {
+                self.add::<S, R, Q>(h, panel, step * U + u, sums);
             }
         }
         for i in I / U * U..I {

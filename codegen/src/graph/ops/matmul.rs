@@ -135,7 +135,7 @@ mod tests {
 
     fn values(map: &Affine, x: &[f64]) -> Vec<f64> {
         let x: Vec<Approx> = x.iter().map(|&v| Approx::exact(v)).collect();
-        image(&map, &x).iter().map(|v| v.value).collect()
+        image(map, &x).iter().map(|v| v.value).collect()
     }
 
     #[test]
