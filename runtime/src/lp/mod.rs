@@ -1,5 +1,6 @@
 //! Linear programs. HiGHS proposes, the rigorous bound disposes: nothing a solver says is trusted by itself.
 
+pub mod exact;
 mod highs;
 
 pub use highs::{Lp, LpStatus};

@@ -1,0 +1,78 @@
+//! What a user may choose about a verification, in one table.
+
+use clap::{Args, ValueEnum};
+use serde::Serialize;
+
+#[derive(Args, Clone, Debug, Serialize)]
+pub struct Options {
+    /// Give up after this many seconds
+    #[arg(long, value_name = "S", value_parser = seconds)]
+    pub timeout: Option<f64>,
+    /// Threads to use [default: all cores]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1024))]
+    pub threads: Option<u32>,
+    /// How to search
+    #[arg(long, value_enum, default_value_t = Engine::Auto)]
+    pub engine: Engine,
+    /// What the linear program minimises (engine peregrinn)
+    #[arg(long, value_enum, default_value_t = Penalty::Weighted)]
+    pub penalty: Penalty,
+    /// Which neuron to condition (engine peregrinn)
+    #[arg(long, value_enum, default_value_t = Priority::MaxSlack)]
+    pub priority: Priority,
+    /// Seed of everything random
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub seed: u64,
+}
+
+impl Default for Options {
+    fn default() -> Options {
+        Options {
+            timeout: None,
+            threads: None,
+            engine: Engine::Auto,
+            penalty: Penalty::Weighted,
+            priority: Priority::MaxSlack,
+            seed: 0,
+        }
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, ValueEnum)]
+#[serde(rename_all = "kebab-case")]
+pub enum Engine {
+    /// The best this version has
+    Auto,
+    /// The algorithm of the PEREGRiNN paper
+    Peregrinn,
+}
+
+/// The weights of the slack penalty, by layer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, ValueEnum)]
+#[serde(rename_all = "kebab-case")]
+pub enum Penalty {
+    /// Growing with depth: slack is pushed to the layers nearest the input
+    Weighted,
+    /// The same for all layers
+    Uniform,
+    /// None: any feasible point
+    Feasibility,
+    /// Growing towards the input
+    Inverted,
+}
+
+/// Which of the neurons in the undecided layer nearest the input is conditioned.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, ValueEnum)]
+#[serde(rename_all = "kebab-case")]
+pub enum Priority {
+    MaxSlack,
+    MinSlack,
+    Random,
+}
+
+fn seconds(text: &str) -> Result<f64, String> {
+    match text.parse::<f64>() {
+        Ok(value) if value >= 0.0 && value <= 1e9 => Ok(value),
+        _ => Err("not a number of seconds between 0 and 1e9".into()),
+    }
+}

@@ -1,0 +1,97 @@
+//! Text from files, compressed or not.
+
+use std::fs::File;
+use std::io::{self, BufReader, Read};
+use std::path::Path;
+
+use flate2::read::MultiGzDecoder;
+
+use super::error::PropertyError;
+
+/// The most text that is taken from a file, after decompression.
+const MAX_BYTES: u64 = 1 << 30;
+const GZIP_MAGIC: [u8; 2] = [0x1f, 0x8b];
+
+/// The text of a file, unpacked if it begins as gzip files do. Bytes that are not UTF-8, as old
+/// comments have them, are replaced: no part of a property needs them.
+pub(super) fn read_text(path: &Path) -> Result<String, PropertyError> {
+    let origin = path.display().to_string();
+    let bytes = read_limited(path, MAX_BYTES).map_err(|error| {
+        let advice = "check the path and that the file is complete";
+        PropertyError::new(&origin, format!("the file cannot be read: {error}"), advice)
+    })?;
+    if bytes.len() as u64 > MAX_BYTES {
+        let what = format!("the file has more than {} MiB of text", MAX_BYTES >> 20);
+        return Err(PropertyError::new(origin, what, "split the property into several files"));
+    }
+    Ok(String::from_utf8(bytes).unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned()))
+}
+
+/// At most one byte more than the limit, so that the caller sees it was exceeded.
+fn read_limited(path: &Path, limit: u64) -> io::Result<Vec<u8>> {
+    let mut file = BufReader::new(File::open(path)?);
+    let mut magic = Vec::new();
+    file.by_ref().take(2).read_to_end(&mut magic)?;
+    let compressed = magic == GZIP_MAGIC;
+    let whole = io::Cursor::new(magic).chain(file);
+    let mut bytes = Vec::new();
+    if compressed {
+        MultiGzDecoder::new(whole).take(limit + 1).read_to_end(&mut bytes)?;
+    } else {
+        whole.take(limit + 1).read_to_end(&mut bytes)?;
+    }
+    Ok(bytes)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write;
+
+    use super::*;
+
+    /// A file that goes when the test ends.
+    struct Temporary(std::path::PathBuf);
+
+    impl Drop for Temporary {
+        fn drop(&mut self) {
+            let _ = std::fs::remove_file(&self.0);
+        }
+    }
+
+    fn file(name: &str, bytes: &[u8]) -> Temporary {
+        let path = std::env::temp_dir().join(format!("pg-source-{}-{name}", std::process::id()));
+        std::fs::write(&path, bytes).unwrap();
+        Temporary(path)
+    }
+
+    fn gzip(bytes: &[u8]) -> Vec<u8> {
+        let mut packed = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+        packed.write_all(bytes).unwrap();
+        packed.finish().unwrap()
+    }
+
+    #[test]
+    fn plain_and_packed_files_read_alike() {
+        let plain = file("plain", b"; caf\xe9\n(exit)");
+        let packed = file("packed", &gzip(b"; caf\xe9\n(exit)"));
+        assert_eq!(read_text(&plain.0).unwrap(), "; caf\u{fffd}\n(exit)");
+        assert_eq!(read_text(&packed.0).unwrap(), read_text(&plain.0).unwrap());
+        assert_eq!(read_text(&file("one", b"x").0).unwrap(), "x");
+        assert_eq!(read_text(&file("none", b"").0).unwrap(), "");
+    }
+
+    #[test]
+    fn the_limit_is_on_the_unpacked_text() {
+        let packed = file("bomb", &gzip(&vec![b' '; 1 << 20]));
+        assert_eq!(read_limited(&packed.0, 1000).unwrap().len(), 1001);
+    }
+
+    #[test]
+    fn broken_and_missing_files_are_errors() {
+        let mut cut = gzip(&b"(assert (<= X_0 1))".repeat(100));
+        cut.truncate(cut.len() / 2);
+        assert!(read_text(&file("cut", &cut).0).is_err());
+        let missing = read_text(Path::new("/nowhere/p.vnnlib")).unwrap_err();
+        assert!(missing.to_string().starts_with("/nowhere/p.vnnlib: the file cannot be read: "));
+    }
+}
