@@ -1,6 +1,7 @@
 //! A network run from its matrices, without a build: the oracle of the generated code and its measure.
 
 use crate::net::Net;
+use ndarray::linalg::general_mat_mul;
 use ndarray::{Array2, ArrayView2, ArrayViewMut2, Zip};
 use pg_runtime::network::{LayerError, Model, Network};
 
@@ -8,6 +9,8 @@ pub struct Interpreter {
     net: Net,
     model: Model,
     widths: Vec<usize>,
+    /// The weights in float64.
+    exact: Vec<Array2<f64>>,
 }
 
 impl Interpreter {
@@ -19,7 +22,8 @@ impl Interpreter {
             domain: net.domain.clone().unwrap_or_default().into(),
         };
         let widths = net.widths();
-        Interpreter { net, model, widths }
+        let exact = net.layers.iter().map(|layer| layer.weight.mapv(f64::from)).collect();
+        Interpreter { net, model, widths, exact }
     }
 }
 
@@ -35,6 +39,20 @@ impl Network for Interpreter {
     fn layer_error(&self, layer: usize) -> Option<LayerError<'_>> {
         let error = &self.net.layers[layer].error;
         (!error.is_zero()).then_some(LayerError { weight: &error.weight, bias: &error.bias })
+    }
+
+    fn backward(&self, layer: usize, nu: &[f64], mu: &mut [f64]) {
+        let weight = &self.exact[layer];
+        let (outputs, inputs) = weight.dim();
+        let nu = ArrayView2::from_shape((nu.len() / outputs, outputs), nu).expect("whole rows");
+        let mut mu = ArrayViewMut2::from_shape((nu.nrows(), inputs), mu).expect("as many rows");
+        general_mat_mul(1.0, &nu, weight, 0.0, &mut mu);
+    }
+
+    fn copy_layer(&self, layer: usize, weight: &mut [f32], bias: &mut [f32]) {
+        let layer = &self.net.layers[layer];
+        weight.iter_mut().zip(&layer.weight).for_each(|(to, from)| *to = *from);
+        bias.iter_mut().zip(&layer.bias).for_each(|(to, from)| *to = *from);
     }
 
     fn forward(&self, x: &[f32], y: &mut [f32]) {

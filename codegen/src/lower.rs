@@ -22,6 +22,8 @@ pub struct LayerPlan {
     pub inputs: usize,
     pub outputs: usize,
     pub panels: usize,
+    /// Of the transposed matrix.
+    pub back_panels: usize,
     pub relu: bool,
     pub storage: Storage,
     /// Whether the layer states an error.
@@ -75,6 +77,7 @@ fn layer_plan(layer: &Layer, relu: bool) -> LayerPlan {
         inputs,
         outputs,
         panels: outputs.div_ceil(PANEL),
+        back_panels: inputs.div_ceil(PANEL),
         relu,
         storage: if layer.weight.len() <= TEXT_WEIGHTS { Storage::Text } else { Storage::Bytes },
         rounded: !layer.error.is_zero(),

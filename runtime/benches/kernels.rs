@@ -2,7 +2,7 @@
 //!
 //! Peak is what a loop of independent fused multiply-adds in registers reaches, on the widest vectors the machine has.
 
-use pg_runtime::kernel::{Dense, Lanes, Panel, Simd, Task, dispatch};
+use pg_runtime::kernel::{Dense, Lanes, Panel, Scalar, Simd, Task, dispatch};
 use std::hint::black_box;
 use std::time::Instant;
 
@@ -58,29 +58,29 @@ mod peak {
     }
 }
 
-struct Batch<'a, const I: usize, const O: usize, const P: usize> {
+struct Batch<'a, T, const I: usize, const O: usize, const P: usize> {
     layer: &'a Dense<I, O, P>,
-    h: &'a [[f32; I]],
-    z: &'a mut [[f32; O]],
+    h: &'a [[T; I]],
+    z: &'a mut [[T; O]],
 }
 
-impl<const I: usize, const O: usize, const P: usize> Task for Batch<'_, I, O, P> {
+impl<T: Scalar, const I: usize, const O: usize, const P: usize> Task for Batch<'_, T, I, O, P> {
     type Output = ();
 
     #[inline(always)]
     fn run<S: Simd>(self) {
-        self.layer.affine_batch::<S>(self.h, self.z);
+        self.layer.affine_batch::<S, T>(self.h, self.z);
     }
 }
 
-fn dense<const I: usize, const O: usize, const P: usize>() -> f64 {
+fn dense<T: Scalar, const I: usize, const O: usize, const P: usize>() -> f64 {
     const ROWS: usize = 48;
     const CALLS: usize = 200;
     let weight: &'static [Panel<I>; P] = Box::leak(Box::new([[Lanes([0.01; 16]); I]; P]));
     let bias: &'static [Lanes; P] = Box::leak(Box::new([Lanes([0.1; 16]); P]));
     let layer: Dense<I, O, P> = Dense::new(weight, bias);
-    let h = vec![[0.5; I]; ROWS];
-    let mut z = vec![[0.0; O]; ROWS];
+    let h = vec![[T::from(0.5); I]; ROWS];
+    let mut z = vec![[T::default(); O]; ROWS];
     best((2 * ROWS * I * O * CALLS) as f64, || {
         for _ in 0..CALLS {
             dispatch(Batch { layer: &layer, h: black_box(&h), z: &mut z });
@@ -90,9 +90,10 @@ fn dense<const I: usize, const O: usize, const P: usize>() -> f64 {
 
 fn main() {
     let rates = [
-        ("50 x 50", dense::<50, 50, 4>()),
-        ("256 x 256", dense::<256, 256, 16>()),
-        ("784 x 256", dense::<784, 256, 16>()),
+        ("f32 50 x 50", dense::<f32, 50, 50, 4>()),
+        ("f32 256 x 256", dense::<f32, 256, 256, 16>()),
+        ("f32 784 x 256", dense::<f32, 784, 256, 16>()),
+        ("f64 256 x 256", dense::<f64, 256, 256, 16>()),
     ];
     #[cfg(target_arch = "x86_64")]
     let peak = peak::measure();

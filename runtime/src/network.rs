@@ -18,6 +18,13 @@ pub trait Network: Sync {
     /// Evaluates one or more inputs, one after the other in `x`, to as many outputs in `y`, in float32.
     fn forward(&self, x: &[f32], y: &mut [f32]);
 
+    /// Multiplies each row of `nu`, one multiplier a neuron of the layer, by the layer's matrix: one number a neuron of the
+    /// layer before, in `mu`. Sums in float64, in any order.
+    fn backward(&self, layer: usize, nu: &[f64], mu: &mut [f64]);
+
+    /// Copies a layer's matrix, one neuron after the other, and its biases.
+    fn copy_layer(&self, layer: usize, weight: &mut [f32], bias: &mut [f32]);
+
     fn inputs(&self) -> usize {
         self.widths()[0]
     }

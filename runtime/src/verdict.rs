@@ -73,22 +73,16 @@ impl Witness {
     /// The region is checked exactly. The float32 output must satisfy every constraint exactly, and so must every point
     /// of the rigorous enclosure of the real output: then the counterexample does not depend on rounding.
     pub fn replay(network: &dyn Network, property: &Property, input: &[f32]) -> Option<Witness> {
-        let inside = |disjunct: &&Disjunct| disjunct.contains_input(input);
-        if !property.disjuncts.iter().any(|disjunct| inside(&disjunct)) {
-            return None;
-        }
         let mut output = vec![0.0; network.outputs()];
         network.forward(input, &mut output);
-        if !output.iter().all(|v| v.is_finite()) {
+        let float: Vec<f64> = output.iter().map(|&v| f64::from(v)).collect();
+        let certain = |d: &Disjunct, low: &[f64], high: &[f64]| d.violated_at(input, low, high) == Violation::Certain;
+        if !float.iter().all(|v| v.is_finite()) || !property.disjuncts.iter().any(|d| certain(d, &float, &float)) {
             return None;
         }
-        let float: Vec<f64> = output.iter().map(|&v| f64::from(v)).collect();
         let (low, high) = crate::bounds::enclose(network, input);
-        let certain = |d: &Disjunct, l: &[f64], h: &[f64]| d.violated_at(input, l, h) == Violation::Certain;
-        let found = property
-            .disjuncts
-            .iter()
-            .position(|d| d.contains_input(input) && certain(d, &float, &float) && certain(d, &low, &high));
+        let both = |d: &Disjunct| certain(d, &float, &float) && certain(d, &low, &high);
+        let found = property.disjuncts.iter().position(both);
         found.map(|disjunct| Witness { input: input.to_vec(), output, disjunct })
     }
 

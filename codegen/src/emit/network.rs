@@ -65,7 +65,7 @@ pub fn network(plan: &Plan) -> String {
     let (inherent, contract) = (inherent(plan), contract(plan));
     let (eval, batch) = (eval(plan), batch(plan));
     let (has_text, has_bytes) = (uses(plan, Storage::Text), uses(plan, Storage::Bytes));
-    let pack = has_text.then(|| quote!(pack,));
+    let pack = has_text.then(|| quote!(pack, pack_back,));
     let blob = has_bytes.then(|| {
         quote!(
             use pg_runtime::blob;
@@ -77,7 +77,7 @@ pub fn network(plan: &Plan) -> String {
             //! The network: its weights, and its layers in order.
 
             #blob
-            use pg_runtime::kernel::{Dense, Lanes, Panel, Simd, Task, dispatch, #pack pack_bias};
+            use pg_runtime::kernel::{Backward, Dense, Lanes, Panel, Simd, Task, dispatch, #pack pack_bias};
             use pg_runtime::network::{LayerError, Model};
             use std::borrow::Cow;
 
@@ -97,12 +97,18 @@ fn uses(plan: &Plan, storage: Storage) -> bool {
 /// The weights of layer `k` and the layer.
 fn declaration(k: usize, layer: &LayerPlan) -> TokenStream {
     let (inputs, outputs, panels) = (size(layer.inputs), size(layer.outputs), size(layer.panels));
+    let back_panels = size(layer.back_panels);
     let [weight, bias, name] = ["WEIGHT", "BIAS", "LAYER"].map(|what| format_ident!("{what}_{k}"));
+    let [back_weight, back] = ["BACK_WEIGHT", "BACK"].map(|what| format_ident!("{what}_{k}"));
     let file = file_name("weight", k, layer.storage);
+    let back_file = file_name("back", k, layer.storage);
     let bias_file = file_name("bias", k, Storage::Text);
-    let value = match layer.storage {
-        Storage::Text => quote!(pack::<#inputs, #outputs, #panels>(&include!(#file))),
-        Storage::Bytes => quote!(blob!(#file)),
+    let (value, back_value) = match layer.storage {
+        Storage::Text => (
+            quote!(pack::<#inputs, #outputs, #panels>(&include!(#file))),
+            quote!(pack_back::<#inputs, #outputs, #back_panels>(&include!(#file))),
+        ),
+        Storage::Bytes => (quote!(blob!(#file)), quote!(blob!(#back_file))),
     };
     let errors = ["weight_error", "bias_error"].map(|what| {
         let (name, file) = (format_ident!("{}_{k}", what.to_uppercase()), file_name(what, k, Storage::Text));
@@ -113,6 +119,8 @@ fn declaration(k: usize, layer: &LayerPlan) -> TokenStream {
         static #weight: [Panel<#inputs>; #panels] = #value;
         static #bias: [Lanes; #panels] = pack_bias::<#outputs, #panels>(&include!(#bias_file));
         static #name: Dense<#inputs, #outputs, #panels> = Dense::new(&#weight, &#bias);
+        static #back_weight: [Panel<#outputs>; #back_panels] = #back_value;
+        static #back: Dense<#outputs, #inputs, #back_panels> = Dense::back(&#back_weight);
         #(#errors)*
     }
 }
@@ -213,7 +221,7 @@ fn batch(plan: &Plan) -> TokenStream {
             let result = format_ident!("h{k}");
             quote!(#name.relu_batch::<S>(#argument, &mut #result[..x.len()]);)
         } else {
-            quote!(#name.affine_batch::<S>(#argument, y);)
+            quote!(#name.affine_batch::<S, f32>(#argument, y);)
         }
     });
     quote! {
@@ -261,6 +269,9 @@ fn contract(plan: &Plan) -> TokenStream {
             }
         }
     };
+    let numbered = |what: &str| -> Vec<_> { (1..=plan.layers.len()).map(|k| format_ident!("{what}_{k}")).collect() };
+    let (layers, backs) = (numbered("LAYER"), numbered("BACK"));
+    let indices: Vec<Literal> = (0..plan.layers.len()).map(size).collect();
     quote! {
         impl pg_runtime::network::Network for Network {
             fn model(&self) -> &Model {
@@ -272,6 +283,20 @@ fn contract(plan: &Plan) -> TokenStream {
             }
 
             #layer_error
+
+            fn backward(&self, layer: usize, nu: &[f64], mu: &mut [f64]) {
+                match layer {
+                    #(#indices => dispatch(Backward { layer: &#backs, nu, mu }),)*
+                    _ => panic!("no such layer"),
+                }
+            }
+
+            fn copy_layer(&self, layer: usize, weight: &mut [f32], bias: &mut [f32]) {
+                match layer {
+                    #(#indices => #layers.copy(weight, bias),)*
+                    _ => panic!("no such layer"),
+                }
+            }
 
             fn forward(&self, x: &[f32], y: &mut [f32]) {
                 let ((x, []), (y, [])) = (x.as_chunks(), y.as_chunks_mut()) else {

@@ -3,6 +3,7 @@
 use super::File;
 use crate::lower::{LayerPlan, Plan, Storage};
 use crate::net::Layer;
+use ndarray::ArrayView2;
 use pg_runtime::kernel::PANEL;
 
 pub fn weights(plan: &Plan) -> Vec<File> {
@@ -11,14 +12,17 @@ pub fn weights(plan: &Plan) -> Vec<File> {
 }
 
 fn layer_files(k: usize, plan: &LayerPlan, layer: &Layer) -> Vec<File> {
-    let weight = match plan.storage {
+    let mut files = match plan.storage {
         Storage::Text => {
             let rows: Vec<String> = layer.weight.rows().into_iter().map(|row| list(row.iter())).collect();
-            File::text(path("weight", k, plan.storage), format!("[\n{}]\n", lines(&rows)))
+            vec![File::text(path("weight", k, plan.storage), format!("[\n{}]\n", lines(&rows)))]
         }
-        Storage::Bytes => File { path: path("weight", k, plan.storage), bytes: panels(plan, layer) },
+        Storage::Bytes => vec![
+            File { path: path("weight", k, plan.storage), bytes: panels(layer.weight.view()) },
+            File { path: path("back", k, plan.storage), bytes: panels(layer.weight.t()) },
+        ],
     };
-    let mut files = vec![weight, vector("bias", k, layer.bias.iter())];
+    files.push(vector("bias", k, layer.bias.iter()));
     if plan.rounded {
         files.push(vector("weight_error", k, layer.error.weight.iter()));
         files.push(vector("bias_error", k, layer.error.bias.iter()));
@@ -54,14 +58,14 @@ fn lines(items: &[String]) -> String {
     items.iter().map(|item| format!("    {item},\n")).collect()
 }
 
-/// The layout that the kernels read: for each panel and input, the weights of its sixteen neurons, padded with 0.
-fn panels(plan: &LayerPlan, layer: &Layer) -> Vec<u8> {
-    let mut bytes = Vec::with_capacity(plan.panels * plan.inputs * PANEL * size_of::<f32>());
-    for panel in 0..plan.panels {
-        for i in 0..plan.inputs {
-            for o in panel * PANEL..(panel + 1) * PANEL {
-                let weight = layer.weight.get((o, i)).copied().unwrap_or(0.0);
-                bytes.extend(weight.to_le_bytes());
+/// The layout that the kernels read: for each panel and column, the coefficients of its sixteen rows, padded with 0.
+fn panels(matrix: ArrayView2<f32>) -> Vec<u8> {
+    let (rows, cols) = matrix.dim();
+    let mut bytes = Vec::with_capacity(rows.next_multiple_of(PANEL) * cols * size_of::<f32>());
+    for panel in (0..rows).step_by(PANEL) {
+        for col in 0..cols {
+            for row in panel..panel + PANEL {
+                bytes.extend(matrix.get((row, col)).copied().unwrap_or(0.0).to_le_bytes());
             }
         }
     }

@@ -2,19 +2,46 @@
 
 //! The network: its weights, and its layers in order.
 
-use pg_runtime::kernel::{Dense, Lanes, Panel, Simd, Task, dispatch, pack, pack_bias};
+use pg_runtime::kernel::{
+    Backward, Dense, Lanes, Panel, Simd, Task, dispatch, pack, pack_back, pack_bias,
+};
+
 use pg_runtime::network::{LayerError, Model};
 use std::borrow::Cow;
 
 static WEIGHT_1: [Panel<4>; 1] = pack::<4, 7, 1>(&include!("weights/weight_1.in"));
 static BIAS_1: [Lanes; 1] = pack_bias::<7, 1>(&include!("weights/bias_1.in"));
 static LAYER_1: Dense<4, 7, 1> = Dense::new(&WEIGHT_1, &BIAS_1);
+
+static BACK_WEIGHT_1: [Panel<7>; 1] = pack_back::<
+    4,
+    7,
+    1,
+>(&include!("weights/weight_1.in"));
+
+static BACK_1: Dense<7, 4, 1> = Dense::back(&BACK_WEIGHT_1);
 static WEIGHT_2: [Panel<7>; 1] = pack::<7, 7, 1>(&include!("weights/weight_2.in"));
 static BIAS_2: [Lanes; 1] = pack_bias::<7, 1>(&include!("weights/bias_2.in"));
 static LAYER_2: Dense<7, 7, 1> = Dense::new(&WEIGHT_2, &BIAS_2);
+
+static BACK_WEIGHT_2: [Panel<7>; 1] = pack_back::<
+    7,
+    7,
+    1,
+>(&include!("weights/weight_2.in"));
+
+static BACK_2: Dense<7, 7, 1> = Dense::back(&BACK_WEIGHT_2);
 static WEIGHT_3: [Panel<7>; 1] = pack::<7, 2, 1>(&include!("weights/weight_3.in"));
 static BIAS_3: [Lanes; 1] = pack_bias::<2, 1>(&include!("weights/bias_3.in"));
 static LAYER_3: Dense<7, 2, 1> = Dense::new(&WEIGHT_3, &BIAS_3);
+
+static BACK_WEIGHT_3: [Panel<2>; 1] = pack_back::<
+    7,
+    2,
+    1,
+>(&include!("weights/weight_3.in"));
+
+static BACK_3: Dense<2, 7, 1> = Dense::back(&BACK_WEIGHT_3);
 
 /// The network this crate was generated from.
 #[derive(Clone, Copy, Debug, Default)]
@@ -73,7 +100,7 @@ impl Task for EvalBatch<'_> {
         for (x, y) in self.x.chunks(BLOCK).zip(self.y.chunks_mut(BLOCK)) {
             LAYER_1.relu_batch::<S>(x, &mut h1[..x.len()]);
             LAYER_2.relu_batch::<S>(&h1[..x.len()], &mut h2[..x.len()]);
-            LAYER_3.affine_batch::<S>(&h2[..x.len()], y);
+            LAYER_3.affine_batch::<S, f32>(&h2[..x.len()], y);
         }
     }
 }
@@ -87,6 +114,22 @@ impl pg_runtime::network::Network for Network {
     }
     fn layer_error(&self, _: usize) -> Option<LayerError<'_>> {
         None
+    }
+    fn backward(&self, layer: usize, nu: &[f64], mu: &mut [f64]) {
+        match layer {
+            0 => dispatch(Backward { layer: &BACK_1, nu, mu }),
+            1 => dispatch(Backward { layer: &BACK_2, nu, mu }),
+            2 => dispatch(Backward { layer: &BACK_3, nu, mu }),
+            _ => panic!("no such layer"),
+        }
+    }
+    fn copy_layer(&self, layer: usize, weight: &mut [f32], bias: &mut [f32]) {
+        match layer {
+            0 => LAYER_1.copy(weight, bias),
+            1 => LAYER_2.copy(weight, bias),
+            2 => LAYER_3.copy(weight, bias),
+            _ => panic!("no such layer"),
+        }
     }
     fn forward(&self, x: &[f32], y: &mut [f32]) {
         let ((x, []), (y, [])) = (x.as_chunks(), y.as_chunks_mut()) else {

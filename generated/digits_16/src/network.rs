@@ -2,16 +2,35 @@
 
 //! The network: its weights, and its layers in order.
 
-use pg_runtime::kernel::{Dense, Lanes, Panel, Simd, Task, dispatch, pack, pack_bias};
+use pg_runtime::kernel::{
+    Backward, Dense, Lanes, Panel, Simd, Task, dispatch, pack, pack_back, pack_bias,
+};
+
 use pg_runtime::network::{LayerError, Model};
 use std::borrow::Cow;
 
 static WEIGHT_1: [Panel<64>; 1] = pack::<64, 16, 1>(&include!("weights/weight_1.in"));
 static BIAS_1: [Lanes; 1] = pack_bias::<16, 1>(&include!("weights/bias_1.in"));
 static LAYER_1: Dense<64, 16, 1> = Dense::new(&WEIGHT_1, &BIAS_1);
+
+static BACK_WEIGHT_1: [Panel<16>; 4] = pack_back::<
+    64,
+    16,
+    4,
+>(&include!("weights/weight_1.in"));
+
+static BACK_1: Dense<16, 64, 4> = Dense::back(&BACK_WEIGHT_1);
 static WEIGHT_2: [Panel<16>; 1] = pack::<16, 10, 1>(&include!("weights/weight_2.in"));
 static BIAS_2: [Lanes; 1] = pack_bias::<10, 1>(&include!("weights/bias_2.in"));
 static LAYER_2: Dense<16, 10, 1> = Dense::new(&WEIGHT_2, &BIAS_2);
+
+static BACK_WEIGHT_2: [Panel<10>; 1] = pack_back::<
+    16,
+    10,
+    1,
+>(&include!("weights/weight_2.in"));
+
+static BACK_2: Dense<10, 16, 1> = Dense::back(&BACK_WEIGHT_2);
 
 /// The network this crate was generated from.
 #[derive(Clone, Copy, Debug, Default)]
@@ -67,7 +86,7 @@ impl Task for EvalBatch<'_> {
         let mut h1 = [[0.0; 16]; BLOCK];
         for (x, y) in self.x.chunks(BLOCK).zip(self.y.chunks_mut(BLOCK)) {
             LAYER_1.relu_batch::<S>(x, &mut h1[..x.len()]);
-            LAYER_2.affine_batch::<S>(&h1[..x.len()], y);
+            LAYER_2.affine_batch::<S, f32>(&h1[..x.len()], y);
         }
     }
 }
@@ -81,6 +100,20 @@ impl pg_runtime::network::Network for Network {
     }
     fn layer_error(&self, _: usize) -> Option<LayerError<'_>> {
         None
+    }
+    fn backward(&self, layer: usize, nu: &[f64], mu: &mut [f64]) {
+        match layer {
+            0 => dispatch(Backward { layer: &BACK_1, nu, mu }),
+            1 => dispatch(Backward { layer: &BACK_2, nu, mu }),
+            _ => panic!("no such layer"),
+        }
+    }
+    fn copy_layer(&self, layer: usize, weight: &mut [f32], bias: &mut [f32]) {
+        match layer {
+            0 => LAYER_1.copy(weight, bias),
+            1 => LAYER_2.copy(weight, bias),
+            _ => panic!("no such layer"),
+        }
     }
     fn forward(&self, x: &[f32], y: &mut [f32]) {
         let ((x, []), (y, [])) = (x.as_chunks(), y.as_chunks_mut()) else {

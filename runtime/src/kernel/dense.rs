@@ -7,7 +7,7 @@
 //! Every sum has one term per input and the bias, added in some order, fused or not: the error bounds of the verifier
 //! assume no more than that.
 
-use super::simd::Simd;
+use super::simd::{Scalar, Simd, Task};
 
 /// Neurons per panel.
 pub const PANEL: usize = 16;
@@ -49,15 +49,36 @@ pub const fn pack_bias<const O: usize, const P: usize>(bias: &[f32; O]) -> [Lane
     packed
 }
 
-/// `I` inputs, `O` neurons in `P` panels.
+/// The panels of the transposed matrix, for the way back: inputs and neurons change places.
+pub const fn pack_back<const I: usize, const O: usize, const P: usize>(rows: &[[f32; I]; O]) -> [Panel<O>; P] {
+    assert!(P == I.div_ceil(PANEL));
+    let mut packed = [[ZERO; O]; P];
+    let mut o = 0;
+    while o < O {
+        let mut i = 0;
+        while i < I {
+            packed[i / PANEL][o].0[i % PANEL] = rows[o][i];
+            i += 1;
+        }
+        o += 1;
+    }
+    packed
+}
+
+/// A matrix of `O` rows and `I` columns in `P` panels.
 pub struct Dense<const I: usize, const O: usize, const P: usize> {
     weight: &'static [Panel<I>; P],
-    bias: &'static [Lanes; P],
+    /// Added to the product; absent on the way back.
+    bias: Option<&'static [Lanes; P]>,
 }
 
 impl<const I: usize, const O: usize, const P: usize> Dense<I, O, P> {
     pub const fn new(weight: &'static [Panel<I>; P], bias: &'static [Lanes; P]) -> Self {
-        Dense { weight, bias }
+        Dense { weight, bias: Some(bias) }
+    }
+
+    pub const fn back(weight: &'static [Panel<I>; P]) -> Self {
+        Dense { weight, bias: None }
     }
 
     /// z = W·h + b.
@@ -68,9 +89,9 @@ impl<const I: usize, const O: usize, const P: usize> Dense<I, O, P> {
         let mut panel = 0;
         while panel < P {
             panel += match P - panel {
-                4.. => self.tile::<S, 1, 4, 2>(h, panel, &mut z),
-                2.. => self.tile::<S, 1, 2, 4>(h, panel, &mut z),
-                _ => self.tile::<S, 1, 1, 4>(h, panel, &mut z),
+                4.. => self.tile::<S, f32, 1, 4, 2>(h, panel, &mut z),
+                2.. => self.tile::<S, f32, 1, 2, 4>(h, panel, &mut z),
+                _ => self.tile::<S, f32, 1, 1, 4>(h, panel, &mut z),
             };
         }
         let [z] = z;
@@ -85,13 +106,14 @@ impl<const I: usize, const O: usize, const P: usize> Dense<I, O, P> {
 
     /// z = W·h + b for each row of `h`.
     #[inline(always)]
-    pub fn affine_batch<S: Simd>(&self, h: &[[f32; I]], z: &mut [[f32; O]]) {
+    pub fn affine_batch<S: Simd, T: Scalar>(&self, h: &[[T; I]], z: &mut [[T; O]]) {
         assert_eq!(h.len(), z.len());
+        let wide = PANEL * size_of::<T>() > S::VECTOR;
         let mut panel = 0;
         while panel < P {
             panel += match P - panel {
-                2.. if S::PANELS == 2 => self.panels::<S, 2>(h, panel, z),
-                _ => self.panels::<S, 1>(h, panel, z),
+                2.. if !wide => self.panels::<S, T, 2>(h, panel, z),
+                _ => self.panels::<S, T, 1>(h, panel, z),
             };
         }
     }
@@ -99,47 +121,61 @@ impl<const I: usize, const O: usize, const P: usize> Dense<I, O, P> {
     /// max(W·h + b, 0) for each row of `h`.
     #[inline(always)]
     pub fn relu_batch<S: Simd>(&self, h: &[[f32; I]], z: &mut [[f32; O]]) {
-        self.affine_batch::<S>(h, z);
+        self.affine_batch::<S, f32>(h, z);
         z.as_flattened_mut().iter_mut().for_each(|z| *z = relu(*z));
     }
 
-    /// `Q` panels for all rows; returns `Q`.
+    /// `Q` panels for all rows, as many rows at a time as fill the registers; returns `Q`.
     #[inline(always)]
-    fn panels<S: Simd, const Q: usize>(&self, mut h: &[[f32; I]], panel: usize, mut z: &mut [[f32; O]]) -> usize {
+    fn panels<S: Simd, T: Scalar, const Q: usize>(
+        &self,
+        mut h: &[[T; I]],
+        panel: usize,
+        mut z: &mut [[T; O]],
+    ) -> usize {
+        let vectors = Q * (PANEL * size_of::<T>()).div_ceil(S::VECTOR);
         macro_rules! tiles {
             ($rows:literal) => {
-                while let (Some((rows, h_rest)), true) = (h.split_first_chunk::<$rows>(), $rows <= S::ROWS) {
+                while let (Some((rows, h_rest)), true) = (h.split_first_chunk::<$rows>(), $rows * vectors <= S::SUMS) {
                     let (out, z_rest) = z.split_first_chunk_mut::<$rows>().expect("as many rows");
-                    self.tile::<S, $rows, Q, 1>(rows, panel, out);
+                    self.tile::<S, T, $rows, Q, 1>(rows, panel, out);
                     (h, z) = (h_rest, z_rest);
                 }
             };
         }
         tiles!(12);
         tiles!(6);
+        tiles!(3);
         tiles!(2);
-        tiles!(1);
+        while let (Some((rows, h_rest)), Some((out, z_rest))) =
+            (h.split_first_chunk::<1>(), z.split_first_chunk_mut::<1>())
+        {
+            self.tile::<S, T, 1, Q, 1>(rows, panel, out);
+            (h, z) = (h_rest, z_rest);
+        }
         Q
     }
 
     /// `Q` panels for `R` rows; returns `Q`. The inputs are taken `U` at a time into separate sums, so that with few
     /// rows no addition waits for the one before.
     #[inline(always)]
-    fn tile<S: Simd, const R: usize, const Q: usize, const U: usize>(
+    fn tile<S: Simd, T: Scalar, const R: usize, const Q: usize, const U: usize>(
         &self,
-        h: &[[f32; I]; R],
+        h: &[[T; I]; R],
         panel: usize,
-        z: &mut [[f32; O]; R],
+        z: &mut [[T; O]; R],
     ) -> usize {
-        let mut sums = [[[[0.0; PANEL]; Q]; R]; U];
-        sums[0] = [std::array::from_fn(|q| self.bias[panel + q].0); R];
+        let mut sums = [[[[T::default(); PANEL]; Q]; R]; U];
+        if let Some(bias) = self.bias {
+            sums[0] = [std::array::from_fn(|q| bias[panel + q].0.map(T::from)); R];
+        }
         for step in 0..I / U {
             for (u, sums) in sums.iter_mut().enumerate() {
-                self.add::<S, R, Q>(h, panel, step * U + u, sums);
+                self.add::<S, T, R, Q>(h, panel, step * U + u, sums);
             }
         }
         for i in I / U * U..I {
-            self.add::<S, R, Q>(h, panel, i, &mut sums[0]);
+            self.add::<S, T, R, Q>(h, panel, i, &mut sums[0]);
         }
         for r in 0..R {
             for q in 0..Q {
@@ -157,14 +193,14 @@ impl<const I: usize, const O: usize, const P: usize> Dense<I, O, P> {
 
     /// Adds what input `i` contributes.
     #[inline(always)]
-    fn add<S: Simd, const R: usize, const Q: usize>(
+    fn add<S: Simd, T: Scalar, const R: usize, const Q: usize>(
         &self,
-        h: &[[f32; I]; R],
+        h: &[[T; I]; R],
         panel: usize,
         i: usize,
-        sums: &mut [[[f32; PANEL]; Q]; R],
+        sums: &mut [[[T; PANEL]; Q]; R],
     ) {
-        let weight: [[f32; PANEL]; Q] = std::array::from_fn(|q| self.weight[panel + q][i].0);
+        let weight: [[T; PANEL]; Q] = std::array::from_fn(|q| self.weight[panel + q][i].0.map(T::from));
         for r in 0..R {
             for q in 0..Q {
                 for lane in 0..PANEL {
@@ -173,11 +209,27 @@ impl<const I: usize, const O: usize, const P: usize> Dense<I, O, P> {
             }
         }
     }
+
+    /// The coefficient of row `o` and column `i`.
+    pub fn weight(&self, o: usize, i: usize) -> f32 {
+        self.weight[o / PANEL][i].0[o % PANEL]
+    }
+
+    /// Copies the matrix row by row, and the bias.
+    pub fn copy(&self, weight: &mut [f32], bias: &mut [f32]) {
+        assert_eq!((weight.len(), bias.len()), (I * O, O));
+        for o in 0..O {
+            for i in 0..I {
+                weight[o * I + i] = self.weight(o, i);
+            }
+            bias[o] = self.bias.map_or(0.0, |bias| bias[o / PANEL].0[o % PANEL]);
+        }
+    }
 }
 
 /// Stores a panel, or as much of it as there are neurons.
 #[inline(always)]
-fn store(panel: &[f32; PANEL], z: &mut [f32]) {
+fn store<T: Copy>(panel: &[T; PANEL], z: &mut [T]) {
     match z.first_chunk_mut() {
         Some(z) => *z = *panel,
         None => z.copy_from_slice(&panel[..z.len()]),
@@ -190,10 +242,30 @@ fn relu(z: f32) -> f32 {
     if z < 0.0 { 0.0 } else { z }
 }
 
+/// The way back through a layer: each row of `nu`, a multiplier for each neuron, times the matrix.
+pub struct Backward<'a, const I: usize, const O: usize, const P: usize> {
+    /// The transposed matrix.
+    pub layer: &'a Dense<O, I, P>,
+    pub nu: &'a [f64],
+    pub mu: &'a mut [f64],
+}
+
+impl<const I: usize, const O: usize, const P: usize> Task for Backward<'_, I, O, P> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<S: Simd>(self) {
+        let ((nu, []), (mu, [])) = (self.nu.as_chunks(), self.mu.as_chunks_mut()) else {
+            panic!("whole rows");
+        };
+        self.layer.affine_batch::<S, f64>(nu, mu);
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::kernel::{Task, dispatch};
+    use crate::kernel::dispatch;
 
     const I: usize = 5;
     const O: usize = 37;
@@ -228,7 +300,7 @@ mod tests {
         #[inline(always)]
         fn run<S: Simd>(self) -> Self::Output {
             let mut z = vec![[0.0; O]; self.0.len()];
-            LAYER.affine_batch::<S>(self.0, &mut z);
+            LAYER.affine_batch::<S, f32>(self.0, &mut z);
             for (h, z) in self.0.iter().zip(&z) {
                 assert_eq!(LAYER.affine::<S>(h), *z);
                 assert_eq!(LAYER.relu::<S>(h), z.map(|z| z.max(0.0)));
@@ -244,6 +316,23 @@ mod tests {
             let z: Vec<[f32; O]> = h.iter().map(expected).collect();
             assert_eq!(dispatch(All(&h)), z);
             assert_eq!(All(&h).run::<crate::kernel::simd::Portable>(), z);
+        }
+    }
+
+    #[test]
+    fn the_way_back_is_the_transposed_product() {
+        static TRANSPOSED: [Panel<O>; 1] = pack_back(&ROWS);
+        static BACK: Dense<O, I, 1> = Dense::back(&TRANSPOSED);
+        for rows in 0..40 {
+            let nu: Vec<f64> = (0..rows * O).map(|k| (k % 11) as f64 - 5.0).collect();
+            let mut mu = vec![0.0; rows * I];
+            dispatch(Backward { layer: &BACK, nu: &nu, mu: &mut mu });
+            for r in 0..rows {
+                for i in 0..I {
+                    let sum: f64 = (0..O).map(|o| nu[r * O + o] * f64::from(ROWS[o][i])).sum();
+                    assert_eq!(mu[r * I + i], sum);
+                }
+            }
         }
     }
 

@@ -4,5 +4,5 @@ mod blob;
 mod dense;
 mod simd;
 
-pub use dense::{Dense, Lanes, PANEL, Panel, pack, pack_bias};
-pub use simd::{Simd, Task, dispatch};
+pub use dense::{Backward, Dense, Lanes, PANEL, Panel, pack, pack_back, pack_bias};
+pub use simd::{Scalar, Simd, Task, dispatch};

@@ -4,13 +4,36 @@
 //! a task calls must be `#[inline(always)]` for that. The token [`Simd`] only says what differs: whether a fused
 //! multiply-add is one instruction, and how many rows keep the registers full.
 
+use std::ops::{Add, AddAssign, Mul};
+
 /// An instruction set, as far as the kernels need to know it.
 pub trait Simd: Copy {
-    /// The rows and panels of a batch whose sums fill the registers.
-    const ROWS: usize;
-    const PANELS: usize;
+    /// Bytes of a vector register, and how many registers a tile's sums may take.
+    const VECTOR: usize;
+    const SUMS: usize;
 
-    fn mul_add(a: f32, b: f32, c: f32) -> f32;
+    fn mul_add<T: Scalar>(a: T, b: T, c: T) -> T;
+}
+
+/// The numbers a kernel computes with; weights are float32 either way.
+pub trait Scalar:
+    Copy + Default + PartialOrd + Add<Output = Self> + Mul<Output = Self> + AddAssign + From<f32>
+{
+    fn fused(a: Self, b: Self, c: Self) -> Self;
+}
+
+impl Scalar for f32 {
+    #[inline(always)]
+    fn fused(a: f32, b: f32, c: f32) -> f32 {
+        a.mul_add(b, c)
+    }
+}
+
+impl Scalar for f64 {
+    #[inline(always)]
+    fn fused(a: f64, b: f64, c: f64) -> f64 {
+        a.mul_add(b, c)
+    }
 }
 
 /// A computation to be compiled for each instruction set.
@@ -24,29 +47,29 @@ pub trait Task {
 pub(super) struct Portable;
 
 impl Simd for Portable {
-    const ROWS: usize = 2;
-    const PANELS: usize = 1;
+    const VECTOR: usize = 16;
+    const SUMS: usize = 8;
 
     #[inline(always)]
-    fn mul_add(a: f32, b: f32, c: f32) -> f32 {
+    fn mul_add<T: Scalar>(a: T, b: T, c: T) -> T {
         a * b + c
     }
 }
 
 #[cfg(target_arch = "x86_64")]
 mod x86 {
-    use super::{Simd, Task};
+    use super::{Scalar, Simd, Task};
 
     #[derive(Clone, Copy)]
     pub struct Avx2;
 
     impl Simd for Avx2 {
-        const ROWS: usize = 6;
-        const PANELS: usize = 1;
+        const VECTOR: usize = 32;
+        const SUMS: usize = 12;
 
         #[inline(always)]
-        fn mul_add(a: f32, b: f32, c: f32) -> f32 {
-            a.mul_add(b, c)
+        fn mul_add<T: Scalar>(a: T, b: T, c: T) -> T {
+            T::fused(a, b, c)
         }
     }
 
@@ -54,12 +77,12 @@ mod x86 {
     pub struct Avx512;
 
     impl Simd for Avx512 {
-        const ROWS: usize = 12;
-        const PANELS: usize = 2;
+        const VECTOR: usize = 64;
+        const SUMS: usize = 24;
 
         #[inline(always)]
-        fn mul_add(a: f32, b: f32, c: f32) -> f32 {
-            a.mul_add(b, c)
+        fn mul_add<T: Scalar>(a: T, b: T, c: T) -> T {
+            T::fused(a, b, c)
         }
     }
 

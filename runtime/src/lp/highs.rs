@@ -127,6 +127,13 @@ impl Lp {
         assert_eq!(status, sys::STATUS_OK, "HiGHS refused the cost {cost}");
     }
 
+    pub fn set_coefficient(&mut self, row: usize, col: usize, value: f64) {
+        assert!(row < self.rows && col < self.cols);
+        // SAFETY: live instance, existing row and column.
+        let status = unsafe { sys::Highs_changeCoeff(self.highs, row as sys::HighsInt, col as sys::HighsInt, value) };
+        assert_ne!(status, sys::STATUS_ERROR, "HiGHS refused the coefficient {value}");
+    }
+
     /// Solves from the last basis, for at most `limit`, and stops soon after `interrupt` is set.
     pub fn solve(&mut self, limit: Duration, interrupt: &AtomicBool) -> LpStatus {
         // SAFETY: live instance. HiGHS counts its time over all solves, so the limit is set from what it has used.

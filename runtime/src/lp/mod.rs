@@ -2,5 +2,7 @@
 
 pub mod exact;
 mod highs;
+mod relaxation;
 
 pub use highs::{Lp, LpStatus};
+pub use relaxation::{Point, Ray, Relaxed, RelaxedNetwork};

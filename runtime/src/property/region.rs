@@ -101,6 +101,15 @@ impl InputBox {
         self.sides().map(Side::enclosure).unzip()
     }
 
+    /// The float input inside the box nearest to `x`; `None` if a side holds no float.
+    pub fn nearest_floats(&self, x: impl Iterator<Item = f32>) -> Option<Vec<f32>> {
+        let inside = |(x, side): (f32, &Side)| {
+            let (first, last) = side.floats();
+            (first <= last).then(|| if x > first { x.min(last) } else { first })
+        };
+        x.zip(self.sides()).map(inside).collect()
+    }
+
     /// Whether the float point lies in the exact box. NaN and infinities lie in none.
     ///
     /// # Panics

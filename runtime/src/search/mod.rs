@@ -1,12 +1,18 @@
 //! The search over neuron phases.
 
+mod branch;
+mod exact;
+mod peregrinn;
+mod sample;
 mod tree;
 
+use crate::bounds::Layers;
 use crate::network::Network;
 use crate::options::Options;
 use crate::property::Property;
 use crate::report::{Control, Counters, Times};
-use crate::verdict::{StopReason, Verdict};
+use crate::verdict::{StopReason, Verdict, Witness};
+use std::time::Instant;
 pub use tree::ClosedTree;
 
 /// A verdict and what it took.
@@ -17,12 +23,55 @@ pub struct Outcome {
     pub times: Times,
 }
 
+/// What the steps of a search share.
+struct Search<'a> {
+    network: &'a dyn Network,
+    layers: &'a Layers,
+    property: &'a Property,
+    options: &'a Options,
+    control: &'a Control,
+    counters: Counters,
+    times: Times,
+}
+
+/// Why a search ends before every leaf is closed.
+enum End {
+    Violated(Witness),
+    Stopped(StopReason),
+}
+
 /// Decides whether the network has an input in the property's set of counterexamples.
 pub fn verify(network: &dyn Network, property: &Property, options: &Options, control: &Control) -> Outcome {
-    let _ = (network, property, options, control);
-    Outcome {
-        verdict: Verdict::Unknown(StopReason::GaveUp("no engine yet".into())),
-        counters: Counters::default(),
-        times: Times::default(),
+    let layers = Layers::of(network);
+    let (counters, times) = (Counters::default(), Times::default());
+    let mut search = Search { network, layers: &layers, property, options, control, counters, times };
+    let verdict = match search.sample().and_then(|()| search.peregrinn()) {
+        Ok(()) => Verdict::Holds(ClosedTree::new(search.counters.leaves)),
+        Err(End::Violated(witness)) => Verdict::Violated(witness),
+        Err(End::Stopped(reason)) => Verdict::Unknown(reason),
+    };
+    search.times.total = control.elapsed().as_secs_f64();
+    Outcome { verdict, counters: search.counters, times: search.times }
+}
+
+impl Search<'_> {
+    /// Ends the search if the input is a counterexample.
+    fn try_witness(&self, input: &[f32]) -> Result<(), End> {
+        match Witness::replay(self.network, self.property, input) {
+            Some(witness) => Err(End::Violated(witness)),
+            None => Ok(()),
+        }
     }
+
+    fn go_on(&self) -> Result<(), End> {
+        self.control.stop().map_or(Ok(()), |reason| Err(End::Stopped(reason)))
+    }
+}
+
+/// Adds the time that `work` takes to a counter.
+fn timed<T>(seconds: &mut f64, work: impl FnOnce() -> T) -> T {
+    let start = Instant::now();
+    let result = work();
+    *seconds += start.elapsed().as_secs_f64();
+    result
 }

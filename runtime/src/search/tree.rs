@@ -1,12 +1,17 @@
-//! A search tree whose every leaf is closed.
+//! Evidence that a property holds.
 
-/// Evidence that a property holds: made only by a search that closed every leaf with a rigorous bound.
+/// A search tree whose every leaf was closed by a rigorous bound, for every disjunct of a property. Only the search makes
+/// one, at its end.
 #[derive(Debug)]
 pub struct ClosedTree {
     leaves: u64,
 }
 
 impl ClosedTree {
+    pub(super) fn new(leaves: u64) -> ClosedTree {
+        ClosedTree { leaves }
+    }
+
     pub fn leaves(&self) -> u64 {
         self.leaves
     }

@@ -14,6 +14,7 @@ use std::cmp::Ordering;
 use std::ops::{Add, AddAssign, Mul, Neg, Sub};
 
 use num_bigint::BigInt;
+use num_rational::BigRational;
 use num_traits::{One, Signed, Zero};
 
 pub use text::BadDecimal;
@@ -50,6 +51,15 @@ impl Decimal {
 
     pub fn is_negative(&self) -> bool {
         self.mantissa.is_negative()
+    }
+
+    pub fn to_rational(&self) -> BigRational {
+        let power = power_of_ten(self.exponent.unsigned_abs());
+        if self.exponent < 0 {
+            BigRational::new(self.mantissa.clone(), power)
+        } else {
+            BigRational::from_integer(&self.mantissa * power)
+        }
     }
 
     /// Whether the value is at most 0, or below 0 if strict: whether `value ≤ 0` or `value < 0` holds.

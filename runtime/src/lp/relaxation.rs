@@ -1,0 +1,237 @@
+//! The convex program of the paper: the network relaxed, the property, and a penalty on slack.
+//!
+//! Each live hidden neuron has its activation y ≥ 0 and its slack s = y − z ≥ 0, tied by y − s = W·y′ + b; a ReLU is
+//! y·s = 0. An undecided neuron has the chord y/u + s/(−l) ≤ 1; fixing it on is s = 0, off is y = 0, both column bounds.
+//! Neurons that the root's bounds show off are left out. The outputs are columns of their own; the property's rows read
+//! them and the inputs. The objective is Σ q_k Σ s.
+//!
+//! Nothing here is rigorous or needs to be: the program proposes points and multipliers, others judge them.
+
+use super::{Lp, LpStatus};
+use crate::bounds::{Domain, Layers, Objective};
+use crate::options::Penalty;
+use crate::report::Control;
+
+/// A hidden neuron's columns and rows; the slack and the chord only if the root leaves it undecided.
+struct Neuron {
+    activation: usize,
+    slack: Option<usize>,
+    equation: usize,
+    chord: Option<usize>,
+    /// What the program has now.
+    lower: f64,
+    upper: f64,
+    chord_lower: f64,
+    chord_upper: f64,
+}
+
+pub struct RelaxedNetwork {
+    lp: Lp,
+    /// By hidden layer; `None` for a neuron that is off at the root.
+    neurons: Vec<Vec<Option<Neuron>>>,
+    inputs: usize,
+    /// The rows of the property.
+    property: Vec<usize>,
+    outputs: Vec<usize>,
+    penalties: Vec<f64>,
+}
+
+/// A feasible point of the relaxation.
+pub struct Point {
+    pub input: Vec<f64>,
+    /// Activation and slack of each neuron, by layer; zeros where it has no slack.
+    pub neurons: Vec<Vec<(f64, f64)>>,
+    pub outputs: Vec<f64>,
+}
+
+/// Multipliers that should prove the node empty: of the property's rows, and of each hidden neuron's equation.
+pub struct Ray {
+    pub rows: Vec<f64>,
+    pub neurons: Vec<Vec<f64>>,
+}
+
+pub enum Relaxed {
+    Feasible(Point),
+    /// With the multipliers that say so, if the solver has them.
+    Infeasible(Option<Ray>),
+    Stopped,
+    Trouble(&'static str),
+}
+
+/// A chord is moved when it would gain this share of its old length.
+const CHORD_GAIN: f64 = 0.02;
+
+impl RelaxedNetwork {
+    pub fn new(
+        layers: &Layers,
+        input: (&[f64], &[f64]),
+        root: &Domain,
+        rows: &[Objective],
+        penalty: Penalty,
+    ) -> RelaxedNetwork {
+        let mut lp = Lp::new();
+        let penalties = penalties(penalty, layers.hidden());
+        for (&l, &u) in input.0.iter().zip(input.1) {
+            lp.add_col(0.0, l, u);
+        }
+        let inputs = input.0.len();
+        let mut network = RelaxedNetwork { lp, neurons: vec![], inputs, property: vec![], outputs: vec![], penalties };
+        for layer in 0..layers.hidden() {
+            let neurons = (0..layers.0[layer].outputs).map(|j| network.add_neuron(layers, root, layer, j)).collect();
+            network.neurons.push(neurons);
+        }
+        network.add_outputs(layers);
+        for row in rows {
+            network.add_property_row(row);
+        }
+        network
+    }
+
+    /// The columns of the activations before a layer, each with its coefficient in a row of the layer, negated.
+    fn incoming(&self, layers: &Layers, layer: usize, neuron: usize) -> Vec<(usize, f64)> {
+        let weights = layers.0[layer].row(neuron).iter().enumerate().filter(|&(_, &w)| w != 0.0);
+        let column = |i: usize| match layer {
+            0 => Some(i),
+            _ => self.neurons[layer - 1][i].as_ref().map(|n| n.activation),
+        };
+        weights.filter_map(|(i, &w)| column(i).map(|col| (col, -f64::from(w)))).collect()
+    }
+
+    fn add_neuron(&mut self, layers: &Layers, root: &Domain, layer: usize, j: usize) -> Option<Neuron> {
+        let (l, u) = (root.lower[layer][j], root.upper[layer][j]);
+        if u <= 0.0 {
+            return None;
+        }
+        let mut terms = self.incoming(layers, layer, j);
+        let bias = f64::from(layers.0[layer].bias[j]);
+        let activation = self.lp.add_col(0.0, l.max(0.0), u);
+        terms.push((activation, 1.0));
+        let slack = (l < 0.0).then(|| self.lp.add_col(self.penalties[layer], 0.0, -l));
+        terms.extend(slack.map(|slack| (slack, -1.0)));
+        let equation = self.lp.add_row(bias, bias, &terms);
+        let chord =
+            slack.map(|slack| self.lp.add_row(f64::NEG_INFINITY, 1.0, &[(activation, 1.0 / u), (slack, -1.0 / l)]));
+        Some(Neuron { activation, slack, equation, chord, lower: l, upper: u, chord_lower: l, chord_upper: u })
+    }
+
+    fn add_outputs(&mut self, layers: &Layers) {
+        let last = layers.hidden();
+        for j in 0..layers.0[last].outputs {
+            let mut terms = self.incoming(layers, last, j);
+            let column = self.lp.add_col(0.0, f64::NEG_INFINITY, f64::INFINITY);
+            terms.push((column, 1.0));
+            let bias = f64::from(layers.0[last].bias[j]);
+            self.lp.add_row(bias, bias, &terms);
+            self.outputs.push(column);
+        }
+    }
+
+    /// `row ≤ 0`.
+    pub fn add_property_row(&mut self, row: &Objective) {
+        let x = row.x.iter().copied().enumerate();
+        let y = self.outputs.iter().copied().zip(row.y.iter().copied());
+        let terms: Vec<(usize, f64)> = x.chain(y).filter(|&(_, a)| a != 0.0).collect();
+        let index = self.lp.add_row(f64::NEG_INFINITY, -row.constant, &terms);
+        self.property.push(index);
+    }
+
+    pub fn iterations(&self) -> u64 {
+        self.lp.iterations()
+    }
+
+    /// Brings bounds, chords and penalties to the node's domain, and solves from the last basis.
+    pub fn solve(&mut self, domain: &Domain, control: &Control) -> Relaxed {
+        self.condition(domain);
+        match self.lp.solve(control.remaining(), control.interrupt_flag()) {
+            LpStatus::Optimal => Relaxed::Feasible(self.point()),
+            LpStatus::Infeasible => Relaxed::Infeasible(self.ray()),
+            LpStatus::Stopped => Relaxed::Stopped,
+            LpStatus::Trouble(why) => Relaxed::Trouble(why),
+        }
+    }
+
+    /// Only what differs from the last node is changed.
+    fn condition(&mut self, domain: &Domain) {
+        let RelaxedNetwork { lp, neurons, penalties, .. } = self;
+        for (layer, neurons) in neurons.iter_mut().enumerate() {
+            for (j, neuron) in neurons.iter_mut().enumerate() {
+                let Some(neuron) = neuron else { continue };
+                let (l, u) = (domain.lower[layer][j], domain.upper[layer][j]);
+                if (l, u) != (neuron.lower, neuron.upper) {
+                    neuron.change(lp, l, u, penalties[layer]);
+                }
+            }
+        }
+    }
+
+    fn point(&self) -> Point {
+        let (value, _) = self.lp.solution();
+        let neuron = |n: &Option<Neuron>| {
+            n.as_ref().map_or((0.0, 0.0), |n| (value[n.activation], n.slack.map_or(0.0, |s| value[s])))
+        };
+        Point {
+            input: value[..self.inputs].to_vec(),
+            neurons: self.neurons.iter().map(|layer| layer.iter().map(neuron).collect()).collect(),
+            outputs: self.outputs.iter().map(|&col| value[col]).collect(),
+        }
+    }
+
+    /// HiGHS gives rows with an upper limit multipliers of the opposite sign to ours.
+    fn ray(&self) -> Option<Ray> {
+        let ray = self.lp.dual_ray()?;
+        let rows: Vec<f64> = self.property.iter().map(|&row| (-ray[row]).max(0.0)).collect();
+        let scale = rows.iter().copied().fold(0.0, f64::max);
+        let scale = if scale > 0.0 { scale } else { ray.iter().fold(0.0, |m: f64, v| m.max(v.abs())) };
+        if !(scale > 0.0 && scale.is_finite()) {
+            return None;
+        }
+        let neuron = |n: &Option<Neuron>| n.as_ref().map_or(0.0, |n| ray[n.equation] / scale);
+        Some(Ray {
+            rows: rows.iter().map(|v| v / scale).collect(),
+            neurons: self.neurons.iter().map(|layer| layer.iter().map(neuron).collect()).collect(),
+        })
+    }
+}
+
+impl Neuron {
+    fn change(&mut self, lp: &mut Lp, l: f64, u: f64, penalty: f64) {
+        lp.set_col_bounds(self.activation, l.max(0.0), u.max(0.0));
+        if let (Some(slack), Some(chord)) = (self.slack, self.chord) {
+            lp.set_col_bounds(slack, (-u).max(0.0), (-l).max(0.0));
+            if (u <= 0.0) != (self.upper <= 0.0) {
+                lp.set_cost(slack, if u <= 0.0 { 0.0 } else { penalty });
+            }
+            self.move_chord(lp, slack, chord, l, u);
+        }
+        (self.lower, self.upper) = (l, u);
+    }
+
+    /// A chord for tighter bounds than the node's would cut off points of it; one for much looser bounds is weak.
+    fn move_chord(&mut self, lp: &mut Lp, slack: usize, chord: usize, l: f64, u: f64) {
+        let stale = |new: f64, old: f64| new.abs() > old.abs() || new.abs() < (1.0 - CHORD_GAIN) * old.abs();
+        if u > 0.0 && stale(u, self.chord_upper) {
+            lp.set_coefficient(chord, self.activation, 1.0 / u);
+            self.chord_upper = u;
+        }
+        if l < 0.0 && stale(l, self.chord_lower) {
+            lp.set_coefficient(chord, slack, -1.0 / l);
+            self.chord_lower = l;
+        }
+    }
+}
+
+/// The weight of each layer's slack. Neighbouring layers differ by a constant factor, and all weights stay within a
+/// thousandfold of 1, well inside the solver's tolerances.
+fn penalties(penalty: Penalty, layers: usize) -> Vec<f64> {
+    const RANGE: f64 = 1e3;
+    let factor = if layers > 1 { RANGE.powf(1.0 / (layers - 1) as f64).min(10.0) } else { 1.0 };
+    let weight = |depth: usize| factor.powi(depth as i32);
+    (0..layers)
+        .map(|k| match penalty {
+            Penalty::Weighted => weight(k),
+            Penalty::Uniform => 1.0,
+            Penalty::Feasibility => 0.0,
+            Penalty::Inverted => weight(layers - 1 - k),
+        })
+        .collect()
+}

@@ -1,0 +1,232 @@
+//! The paper's loop: bound, decide, relax, try the point, pick a neuron, condition it, backtrack.
+
+use super::branch::{Branch, by_bounds, by_slack};
+use super::sample::Random;
+use super::{End, Search, timed};
+use crate::bounds::{Bounder, Domain, Objective, Relaxation};
+use crate::lp::{Point, Ray, Relaxed, RelaxedNetwork};
+use crate::property::Disjunct;
+use crate::report::Progress;
+use crate::verdict::StopReason;
+use std::sync::Arc;
+
+/// The phases fixed so far, as bounds.
+struct Node {
+    domain: Domain,
+    depth: u64,
+    /// The layer whose bounds the last conditioning may have changed.
+    changed: usize,
+    /// Its part of the search space.
+    share: f64,
+}
+
+/// One disjunct's search: its open nodes, and what bounds and relaxes them.
+struct Task<'a> {
+    disjunct: &'a Disjunct,
+    rows: Vec<Objective>,
+    bounder: Bounder<'a>,
+    relaxed: Option<RelaxedNetwork>,
+    root: Domain,
+    open: Vec<Node>,
+    random: Random,
+    /// How near the root's bounds come to excluding the disjunct.
+    margin: f64,
+}
+
+/// What became of a node.
+enum Step {
+    Closed,
+    Split(Branch),
+}
+
+/// Nodes a disjunct may visit before the next one has its turn; doubled with each round.
+const FIRST_TURN: u64 = 16;
+/// More open disjuncts than this are searched one after the other, to keep memory bounded.
+const MOST_IN_TURN: usize = 32;
+
+impl<'a> Search<'a> {
+    /// Closes every leaf of every disjunct, or says what ended the search.
+    pub fn peregrinn(&mut self) -> Result<(), End> {
+        let mut tasks = self.root_tasks()?;
+        let all = self.property.disjuncts.len().max(1) as f64;
+        let mut closed = 1.0 - tasks.len() as f64 / all;
+        let mut turn = if tasks.len() > MOST_IN_TURN { u64::MAX } else { FIRST_TURN };
+        while !tasks.is_empty() {
+            for task in &mut tasks {
+                self.take_turn(task, turn, all, &mut closed)?;
+            }
+            tasks.retain(|task| !task.open.is_empty());
+            turn = turn.saturating_mul(2);
+        }
+        Ok(())
+    }
+
+    /// The disjuncts that the bounds of the whole box do not exclude, the nearest to a violation first.
+    fn root_tasks(&mut self) -> Result<Vec<Task<'a>>, End> {
+        let mut tasks: Vec<Task> = Vec::new();
+        let mut last: Option<(&Disjunct, Option<(Bounder<'a>, Domain)>)> = None;
+        for disjunct in &self.property.disjuncts {
+            self.go_on()?;
+            let known = last.take().filter(|(before, _)| Arc::ptr_eq(&before.region, &disjunct.region));
+            let bounded = known.map(|(_, bounded)| bounded).unwrap_or_else(|| self.bound_box(disjunct));
+            match &bounded {
+                Some((bounder, root)) => tasks.extend(self.root_task(disjunct, bounder.clone(), root.clone())),
+                None => self.counters.leaves += 1,
+            }
+            last = Some((disjunct, bounded));
+        }
+        tasks.sort_by(|a, b| a.margin.total_cmp(&b.margin));
+        Ok(tasks)
+    }
+
+    /// Bounds of every neuron on the disjunct's box; `None` if they contradict each other, so that it is empty.
+    fn bound_box(&mut self, disjunct: &Disjunct) -> Option<(Bounder<'a>, Domain)> {
+        let (lower, upper) = disjunct.region.enclosure();
+        let (network, layers) = (self.network, self.layers);
+        let result = timed(&mut self.times.bounds, || Bounder::new(network, layers, lower, upper));
+        result.ok()
+    }
+
+    fn root_task(&mut self, disjunct: &'a Disjunct, mut bounder: Bounder<'a>, root: Domain) -> Option<Task<'a>> {
+        let (inputs, outputs) = (self.network.inputs(), self.network.outputs());
+        let rows: Vec<Objective> = disjunct.rows.iter().map(|row| Objective::of_row(row, inputs, outputs)).collect();
+        let margin = timed(&mut self.times.bounds, || margin(&mut bounder, &root, &rows));
+        self.counters.bound_rows += std::mem::take(&mut bounder.rows);
+        if margin > 0.0 {
+            self.counters.nodes += 1;
+            self.counters.leaves += 1;
+            return None;
+        }
+        let node = Node { domain: root.clone(), depth: 0, changed: usize::MAX, share: 1.0 };
+        let random = Random::new(self.options.seed);
+        Some(Task { disjunct, rows, bounder, relaxed: None, root, open: vec![node], random, margin })
+    }
+
+    /// Visits nodes of one disjunct, depth first, until none is open or its turn is over.
+    fn take_turn(&mut self, task: &mut Task<'a>, turn: u64, all: f64, closed: &mut f64) -> Result<(), End> {
+        for _ in 0..turn {
+            let Some(mut node) = task.open.pop() else { break };
+            self.go_on()?;
+            self.counters.nodes += 1;
+            self.counters.max_depth = self.counters.max_depth.max(node.depth);
+            match self.visit(task, &mut node)? {
+                Step::Closed => {
+                    self.counters.leaves += 1;
+                    *closed += node.share / all;
+                }
+                Step::Split(branch) => self.condition(task, node, branch, all, closed),
+            }
+            self.control.show(&Progress {
+                nodes: self.counters.nodes,
+                open: task.open.len() as u64,
+                depth: task.open.last().map_or(0, |node| node.depth),
+                lp_calls: self.counters.lp_calls,
+                closed: *closed,
+            });
+        }
+        Ok(())
+    }
+
+    /// Opens the two children, the suggested phase on top. A phase that contradicts the bounds is closed at once.
+    fn condition(&mut self, task: &mut Task, node: Node, branch: Branch, all: f64, closed: &mut f64) {
+        for on in [!branch.on_first, branch.on_first] {
+            let mut child = Node {
+                domain: node.domain.clone(),
+                depth: node.depth + 1,
+                changed: branch.layer,
+                share: node.share / 2.0,
+            };
+            match child.domain.fix(branch.layer, branch.neuron, on) {
+                Ok(()) => task.open.push(child),
+                Err(_) => {
+                    self.counters.leaves += 1;
+                    *closed += child.share / all;
+                }
+            }
+        }
+    }
+
+    /// Bound, decide, relax, try the point, pick a neuron.
+    fn visit(&mut self, task: &mut Task<'a>, node: &mut Node) -> Result<Step, End> {
+        if self.bound(task, node) {
+            return Ok(Step::Closed);
+        }
+        let guided = match self.relax(task, node)? {
+            Relaxed::Feasible(point) => {
+                self.try_point(task.disjunct, &point)?;
+                by_slack(&node.domain, &point, self.options.priority, &mut task.random)
+            }
+            Relaxed::Infeasible(Some(ray)) if self.certify(task, node, &ray) => return Ok(Step::Closed),
+            Relaxed::Infeasible(_) | Relaxed::Trouble(_) => None,
+            Relaxed::Stopped => {
+                let reason = self.control.stop().unwrap_or(StopReason::Timeout);
+                return Err(End::Stopped(reason));
+            }
+        };
+        match guided.or_else(|| by_bounds(&node.domain)) {
+            Some(branch) => Ok(Step::Split(branch)),
+            None => self.decide_exactly(task.disjunct, &node.domain, &task.root).map(|()| Step::Closed),
+        }
+    }
+
+    /// Recomputes the bounds under the node's phases; whether they exclude the disjunct.
+    fn bound(&mut self, task: &mut Task, node: &mut Node) -> bool {
+        if node.depth == 0 {
+            return false;
+        }
+        let excluded = timed(&mut self.times.bounds, || {
+            let first = node.changed.saturating_add(1);
+            task.bounder.propagate(&mut node.domain, first).is_err()
+                || margin(&mut task.bounder, &node.domain, &task.rows) > 0.0
+        });
+        self.counters.bound_rows += std::mem::take(&mut task.bounder.rows);
+        excluded
+    }
+
+    fn relax(&mut self, task: &mut Task, node: &Node) -> Result<Relaxed, End> {
+        let (layers, control, penalty) = (self.layers, self.control, self.options.penalty);
+        let (lower, upper) = task.disjunct.region.enclosure();
+        let (root, rows) = (&task.root, &task.rows);
+        let result = timed(&mut self.times.lp, || {
+            let relaxed =
+                task.relaxed.get_or_insert_with(|| RelaxedNetwork::new(layers, (&lower, &upper), root, rows, penalty));
+            let result = relaxed.solve(&node.domain, control);
+            (result, relaxed.iterations())
+        });
+        self.counters.lp_calls += 1;
+        self.counters.simplex_iterations += result.1;
+        Ok(result.0)
+    }
+
+    /// Whether the rigorous bound confirms that the multipliers exclude the node.
+    fn certify(&mut self, task: &mut Task, node: &Node, ray: &Ray) -> bool {
+        let (inputs, outputs) = (self.network.inputs(), self.network.outputs());
+        timed(&mut self.times.certify, || {
+            let terms: Vec<(f64, &Objective)> = ray.rows.iter().copied().zip(&task.rows).collect();
+            let objective = Objective::combination(&terms, inputs, outputs);
+            task.bounder.certify(&node.domain, &objective, &ray.neurons) > 0.0
+        })
+    }
+
+    /// Replays the point's input, moved to the nearest floats inside the box.
+    fn try_point(&mut self, disjunct: &Disjunct, point: &Point) -> Result<(), End> {
+        match disjunct.region.nearest_floats(point.input.iter().map(|&x| x as f32)) {
+            Some(input) => self.try_witness(&input),
+            None => Ok(()),
+        }
+    }
+}
+
+/// The best lower bound of any one row: positive if no point of the domain satisfies it.
+fn margin(bounder: &mut Bounder, domain: &Domain, rows: &[Objective]) -> f64 {
+    let mut best = f64::NEG_INFINITY;
+    for row in rows {
+        for relaxation in [Relaxation::Adaptive, Relaxation::Parallel] {
+            best = best.max(bounder.objective_bound(domain, row, relaxation));
+            if best > 0.0 {
+                return best;
+            }
+        }
+    }
+    best
+}
