@@ -6,7 +6,7 @@
 use highs_sys as sys;
 use std::ffi::{CStr, c_void};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// What came of a solve.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -134,8 +134,21 @@ impl Lp {
         assert_ne!(status, sys::STATUS_ERROR, "HiGHS refused the coefficient {value}");
     }
 
-    /// Solves from the last basis, for at most `limit`, and stops soon after `interrupt` is set.
+    /// Solves from the last basis, for at most `limit`, and stops soon after `interrupt` is set. After trouble it solves
+    /// once more without the basis.
     pub fn solve(&mut self, limit: Duration, interrupt: &AtomicBool) -> LpStatus {
+        let start = Instant::now();
+        match self.run(limit, interrupt) {
+            LpStatus::Trouble(_) => {
+                // SAFETY: live instance.
+                unsafe { sys::Highs_clearSolver(self.highs) };
+                self.run(limit.saturating_sub(start.elapsed()), interrupt)
+            }
+            status => status,
+        }
+    }
+
+    fn run(&mut self, limit: Duration, interrupt: &AtomicBool) -> LpStatus {
         // SAFETY: live instance. HiGHS counts its time over all solves, so the limit is set from what it has used.
         let used = unsafe { sys::Highs_getRunTime(self.highs) };
         self.set_number(c"time_limit", used + limit.as_secs_f64());

@@ -1,6 +1,7 @@
 //! The search over neuron phases.
 
 mod branch;
+mod descend;
 mod exact;
 mod peregrinn;
 mod sample;

@@ -41,6 +41,8 @@ enum Step {
 
 /// Nodes a disjunct may visit before the next one has its turn; doubled with each round.
 const FIRST_TURN: u64 = 16;
+/// A descent costs as much as a node: one in so many.
+const DESCEND_EVERY: u64 = 32;
 /// More open disjuncts than this are searched one after the other, to keep memory bounded.
 const MOST_IN_TURN: usize = 32;
 
@@ -153,8 +155,9 @@ impl<'a> Search<'a> {
         }
         let guided = match self.relax(task, node)? {
             Relaxed::Feasible(point) => {
-                self.try_point(task.disjunct, &point)?;
-                by_slack(&node.domain, &point, self.options.priority, &mut task.random)
+                let branch = by_slack(&node.domain, &point, self.options.priority, &mut task.random);
+                self.try_point(task.disjunct, &point, branch.is_none())?;
+                branch
             }
             Relaxed::Infeasible(Some(ray)) if self.certify(task, node, &ray) => return Ok(Step::Closed),
             Relaxed::Infeasible(_) | Relaxed::Trouble(_) => None,
@@ -198,6 +201,17 @@ impl<'a> Search<'a> {
         Ok(result.0)
     }
 
+    /// Replays the program's point. Where it is a point of the network, and now and then elsewhere, a descent from it too.
+    fn try_point(&mut self, disjunct: &Disjunct, point: &Point, is_valid: bool) -> Result<(), End> {
+        if is_valid || self.counters.nodes.is_multiple_of(DESCEND_EVERY) || self.counters.nodes < DESCEND_EVERY {
+            return self.descend(disjunct, &point.input);
+        }
+        match disjunct.region.nearest_floats(point.input.iter().map(|&x| x as f32)) {
+            Some(input) => self.try_witness(&input),
+            None => Ok(()),
+        }
+    }
+
     /// Whether the rigorous bound confirms that the multipliers exclude the node.
     fn certify(&mut self, task: &mut Task, node: &Node, ray: &Ray) -> bool {
         let (inputs, outputs) = (self.network.inputs(), self.network.outputs());
@@ -206,14 +220,6 @@ impl<'a> Search<'a> {
             let objective = Objective::combination(&terms, inputs, outputs);
             task.bounder.certify(&node.domain, &objective, &ray.neurons) > 0.0
         })
-    }
-
-    /// Replays the point's input, moved to the nearest floats inside the box.
-    fn try_point(&mut self, disjunct: &Disjunct, point: &Point) -> Result<(), End> {
-        match disjunct.region.nearest_floats(point.input.iter().map(|&x| x as f32)) {
-            Some(input) => self.try_witness(&input),
-            None => Ok(()),
-        }
     }
 }
 

@@ -10,6 +10,10 @@ const SAMPLES: usize = 2000;
 /// Inputs evaluated together.
 const BATCH: usize = 200;
 
+/// Descents tried for each of the first disjuncts.
+const DESCENTS: usize = 10;
+const MOST_DISJUNCTS: usize = 100;
+
 /// Seeded numbers (xorshift64*).
 pub struct Random(u64);
 
@@ -60,6 +64,15 @@ impl Search<'_> {
                 self.go_on()?;
                 let x: Vec<f32> = (0..BATCH).flat_map(|_| sample(&sides, batch == 0, &mut random)).collect();
                 self.try_inputs(&x)?;
+            }
+        }
+        for _ in 0..DESCENTS {
+            for disjunct in disjuncts.iter().take(MOST_DISJUNCTS) {
+                self.go_on()?;
+                let (lower, upper) = disjunct.region.enclosure();
+                let start = |(l, u): (&f64, &f64)| l + (u - l) * random.unit();
+                let x: Vec<f64> = lower.iter().zip(&upper).map(start).collect();
+                self.descend(disjunct, &x)?;
             }
         }
         Ok(())
