@@ -1,8 +1,8 @@
 //! Compiling a generated crate, in a cache that all generated crates share.
 
-use crate::emit::write_atomically;
 use crate::error::Error;
 use crate::lower::{Plan, Runtime};
+use pg_runtime::files::write_atomically;
 use std::fs;
 use std::path::{Component, Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -55,7 +55,7 @@ pub fn build(dir: &Path, plan: &Plan) -> Result<PathBuf, Error> {
     let binary = target.join(name);
     let bytes = fs::read(&built).map_err(|e| Error::file("read", &built, e))?;
     if !fs::read(&binary).is_ok_and(|old| old == bytes) {
-        write_atomically(&binary, &bytes)?;
+        write_atomically(&binary, &bytes).map_err(|e| Error::file("write", &binary, e))?;
         let mode = fs::metadata(&built).map_err(|e| Error::file("read", &built, e))?.permissions();
         fs::set_permissions(&binary, mode).map_err(|e| Error::file("make executable", &binary, e))?;
     }
@@ -82,7 +82,7 @@ fn seed_lock_file(dir: &Path, runtime: &Runtime) -> Result<(), Error> {
     let Runtime::Path(path) = runtime else { return Ok(()) };
     let lock = dir.join("Cargo.lock");
     match fs::read(dir.join(path).join("..").join("Cargo.lock")) {
-        Ok(bytes) if !lock.exists() => write_atomically(&lock, &bytes),
+        Ok(bytes) if !lock.exists() => write_atomically(&lock, &bytes).map_err(|e| Error::file("write", &lock, e)),
         _ => Ok(()),
     }
 }

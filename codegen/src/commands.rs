@@ -5,6 +5,7 @@ use pg_codegen::error::Error;
 use pg_codegen::interpret::Interpreter;
 use pg_codegen::lower::{Plan, Runtime, lower};
 use pg_codegen::{build, compile, emit, inspect, read};
+use pg_runtime::cli::{Robust, Verify};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -93,6 +94,18 @@ fn dump(path: &Path, stage: &str, args: &Generate) -> Result<ExitCode, Error> {
 pub fn inspect(path: &Path) -> Result<ExitCode, Error> {
     print!("{}", inspect::table(&compile(path)?));
     Ok(ExitCode::SUCCESS)
+}
+
+pub fn verify(path: &Path, args: &Verify) -> Result<ExitCode, Error> {
+    let run = args.run.begin().map_err(Error::File)?;
+    let network = Interpreter::new(compile(path)?);
+    args.decide(&network, &run).map(ExitCode::from).map_err(Error::File)
+}
+
+pub fn robust(path: &Path, args: &Robust) -> Result<ExitCode, Error> {
+    let run = args.run.begin().map_err(Error::File)?;
+    let network = Interpreter::new(compile(path)?);
+    args.decide(&network, &run).map(ExitCode::from).map_err(Error::File)
 }
 
 pub fn eval(path: &Path, input: &Path, repeat: Option<usize>) -> Result<ExitCode, Error> {

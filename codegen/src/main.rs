@@ -3,7 +3,7 @@
 mod commands;
 
 use clap::{Args, Parser, Subcommand};
-use pg_runtime::cli::{fail, usage};
+use pg_runtime::cli::{EXIT_CODES, Robust, Verify, fail, usage};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -62,10 +62,31 @@ struct RuntimeSource {
 #[derive(Subcommand)]
 enum Command {
     /// Show a network's layers, sizes, hash and what normalisation did
-    Inspect { net: PathBuf },
+    Inspect {
+        /// The network: .onnx or .nnet, plain or .gz
+        net: PathBuf,
+    },
+    /// Prove that a property of a network holds, or find a counterexample, without building a verifier
+    #[command(after_help = EXIT_CODES)]
+    Verify {
+        /// The network: .onnx or .nnet, plain or .gz
+        net: PathBuf,
+        #[command(flatten)]
+        args: Verify,
+    },
+    /// Prove that no input near an image is classified otherwise, or find one, without building a verifier
+    #[command(after_help = EXIT_CODES)]
+    Robust {
+        /// The network: .onnx or .nnet, plain or .gz
+        net: PathBuf,
+        #[command(flatten)]
+        args: Robust,
+    },
     /// Evaluate a network on each line of a file of comma-separated numbers, without building a verifier
     Eval {
+        /// The network: .onnx or .nnet, plain or .gz
         net: PathBuf,
+        /// One input a line, its numbers separated by commas or blanks
         input: PathBuf,
         /// Evaluate everything N times more and tell the time per input on stderr
         #[arg(long, value_name = "N")]
@@ -81,6 +102,8 @@ fn main() -> ExitCode {
     let result = match line.command {
         None => commands::generate(&line.generate),
         Some(Command::Inspect { net }) => commands::inspect(&net),
+        Some(Command::Verify { net, args }) => commands::verify(&net, &args),
+        Some(Command::Robust { net, args }) => commands::robust(&net, &args),
         Some(Command::Eval { net, input, repeat }) => commands::eval(&net, &input, repeat),
     };
     result.unwrap_or_else(|error| fail(&error.to_string()))

@@ -1,35 +1,14 @@
 //! The command line: words, exit codes and what goes to which stream.
 
-use std::path::PathBuf;
-use std::process::{Command, Output};
+mod common;
 
-const BAD_INPUT: i32 = 4;
-
-fn networks() -> PathBuf {
-    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../tests/networks")
-}
-
-fn run(args: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_pg-codegen")).args(args).output().unwrap()
-}
-
-fn stdout(output: &Output) -> String {
-    String::from_utf8_lossy(&output.stdout).into_owned()
-}
-
-fn stderr(output: &Output) -> String {
-    String::from_utf8_lossy(&output.stderr).into_owned()
-}
-
-fn network(name: &str) -> String {
-    networks().join(name).display().to_string()
-}
+use common::{BAD_INPUT, assert_refused, networks, run, shipped, stderr, stdout};
 
 #[test]
 fn generate_check_and_refuse() {
     let dir = tempfile::tempdir().unwrap();
     let out = dir.path().join("verifier").display().to_string();
-    let model = network("control.onnx");
+    let model = shipped("control.onnx");
     let first = run(&[&model, "-o", &out]);
     assert_eq!((first.status.code(), stdout(&first).as_str()), (Some(0), ""), "{}", stderr(&first));
     assert_eq!(run(&[&model, "-o", &out, "--check"]).status.code(), Some(0));
@@ -55,9 +34,9 @@ fn mistakes_are_named_and_exit_with_4() {
     let bytes = std::fs::read(networks().join("control.onnx")).unwrap();
     std::fs::write(&truncated, &bytes[..100]).unwrap();
     let truncated = truncated.display().to_string();
-    let (model, text) = (network("control.onnx"), network("train.py"));
+    let (model, text) = (shipped("control.onnx"), shipped("train.py"));
     let out = dir.path().join("out").display().to_string();
-    let cases: [(&[&str], &str); 9] = [
+    assert_refused(&[
         (&[], "Usage"),
         (&[&model], "--output"),
         (&["missing.onnx", "-o", &out], "missing.onnx"),
@@ -67,13 +46,7 @@ fn mistakes_are_named_and_exit_with_4() {
         (&[&model, "-o", &out, "--runtime-path", "/nowhere"], "--runtime-path"),
         (&[&model, "--dump", "nonsense"], "stages are graph, compose"),
         (&["inspect", "missing.onnx"], "missing.onnx"),
-    ];
-    for (args, expected) in cases {
-        let output = run(args);
-        assert_eq!(output.status.code(), Some(BAD_INPUT), "{args:?}");
-        assert!(stderr(&output).contains(expected), "{args:?}: {}", stderr(&output));
-        assert_eq!(stdout(&output), "", "{args:?}");
-    }
+    ]);
     assert!(!dir.path().join("out").exists(), "nothing is written for a bad model");
 }
 
@@ -85,7 +58,7 @@ fn a_model_compressed_is_the_same_model() {
     let mut encoder = flate2::write::GzEncoder::new(std::fs::File::create(&path).unwrap(), Default::default());
     encoder.write_all(&std::fs::read(networks().join("control.onnx")).unwrap()).unwrap();
     encoder.finish().unwrap();
-    let plain = run(&["inspect", &network("control.onnx")]);
+    let plain = run(&["inspect", &shipped("control.onnx")]);
     assert_eq!(stdout(&plain), stdout(&run(&["inspect", &path.display().to_string()])));
     assert!(stdout(&plain).contains("sha256"));
 }
@@ -93,7 +66,7 @@ fn a_model_compressed_is_the_same_model() {
 #[test]
 fn every_stage_can_be_printed() {
     for stage in ["graph", "compose", "alternate", "prune", "net", "plan"] {
-        let output = run(&[&network("digits_bn.onnx"), "--dump", stage]);
+        let output = run(&[&shipped("digits_bn.onnx"), "--dump", stage]);
         assert_eq!(output.status.code(), Some(0), "{stage}: {}", stderr(&output));
         assert!(!stdout(&output).is_empty(), "{stage}");
     }
@@ -101,10 +74,10 @@ fn every_stage_can_be_printed() {
 
 #[test]
 fn eval_prints_one_line_an_input() {
-    let output = run(&["eval", &network("control.onnx"), &network("control_inputs.csv")]);
+    let output = run(&["eval", &shipped("control.onnx"), &shipped("control_inputs.csv")]);
     assert_eq!(stdout(&output).lines().count(), 10);
     assert!(stdout(&output).lines().all(|line| line.split(',').count() == 2));
-    let wrong = run(&["eval", &network("digits_16.onnx"), &network("control_inputs.csv")]);
+    let wrong = run(&["eval", &shipped("digits_16.onnx"), &shipped("control_inputs.csv")]);
     assert_eq!(wrong.status.code(), Some(BAD_INPUT));
     assert!(stderr(&wrong).contains("64 inputs"));
 }
@@ -114,7 +87,7 @@ fn the_runtime_can_come_from_elsewhere() {
     let dir = tempfile::tempdir().unwrap();
     let manifest = |arguments: &[&str]| {
         let out = dir.path().join("v").display().to_string();
-        let model = network("control.onnx");
+        let model = shipped("control.onnx");
         let output = run(&[&[model.as_str(), "-o", &out], arguments].concat());
         assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
         std::fs::read_to_string(dir.path().join("v/Cargo.toml")).unwrap()

@@ -2,6 +2,7 @@
 
 pub mod bounds;
 pub mod cli;
+pub mod files;
 #[doc(hidden)]
 pub mod kernel;
 pub mod lp;

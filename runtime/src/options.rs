@@ -6,7 +6,7 @@ use serde::Serialize;
 #[derive(Args, Clone, Debug, Serialize)]
 pub struct Options {
     /// Give up after this many seconds
-    #[arg(long, value_name = "S", value_parser = seconds)]
+    #[arg(long, value_name = "S", value_parser = seconds, allow_negative_numbers = true)]
     pub timeout: Option<f64>,
     /// Threads to use [default: all cores]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1024))]
@@ -38,6 +38,14 @@ impl Default for Options {
     }
 }
 
+impl Options {
+    /// With every default of this machine filled in.
+    pub fn resolved(self) -> Options {
+        let cores = || std::thread::available_parallelism().map_or(1, |cores| cores.get() as u32);
+        Options { threads: Some(self.threads.unwrap_or_else(cores)), ..self }
+    }
+}
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, ValueEnum)]
 #[serde(rename_all = "kebab-case")]
 pub enum Engine {
@@ -65,14 +73,17 @@ pub enum Penalty {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, ValueEnum)]
 #[serde(rename_all = "kebab-case")]
 pub enum Priority {
+    /// The one whose relaxation is furthest from the ReLU
     MaxSlack,
+    /// The one whose relaxation is nearest to it
     MinSlack,
+    /// Any, by the seed
     Random,
 }
 
 fn seconds(text: &str) -> Result<f64, String> {
     match text.parse::<f64>() {
-        Ok(value) if value >= 0.0 && value <= 1e9 => Ok(value),
+        Ok(value) if (0.0..=1e9).contains(&value) => Ok(value),
         _ => Err("not a number of seconds between 0 and 1e9".into()),
     }
 }

@@ -9,7 +9,7 @@ mod write;
 
 use crate::lower::{Plan, Runtime};
 use template::fill;
-pub use write::{Outcome, check, write, write_atomically};
+pub use write::{Outcome, check, write};
 
 /// One file of the crate; the path is relative, with `/`.
 #[derive(Clone, Debug, PartialEq)]

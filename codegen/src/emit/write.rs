@@ -2,10 +2,10 @@
 
 use super::File;
 use crate::error::Error;
+use pg_runtime::files::write_atomically;
 use std::collections::BTreeSet;
 use std::fs;
-use std::io::Write;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 /// The line of the manifest that marks a folder as generated, and the one that begins the list of its files.
 const MARK: &str = "[package.metadata.pg-codegen]";
@@ -39,7 +39,7 @@ pub fn write(dir: &Path, files: &[File], force: bool) -> Result<Outcome, Error> 
         if fs::read(&path).is_ok_and(|old| old == file.bytes) {
             outcome.unchanged += 1;
         } else {
-            write_atomically(&path, &file.bytes)?;
+            write_atomically(&path, &file.bytes).map_err(|e| Error::file("write", &path, e))?;
             outcome.written += 1;
         }
     }
@@ -87,20 +87,4 @@ fn owned_files(dir: &Path) -> Result<Option<Vec<String>>, Error> {
     let listed = text.lines().skip_while(|line| *line != LIST).skip(1).take_while(|line| *line != "]");
     let plain = |path: &&str| Path::new(path).components().all(|c| matches!(c, std::path::Component::Normal(_)));
     Ok(Some(listed.map(|line| line.trim().trim_matches([',', '"'])).filter(plain).map(String::from).collect()))
-}
-
-/// To a temporary file beside the target, then renamed over it: a reader sees the old file or the new one.
-pub fn write_atomically(path: &Path, bytes: &[u8]) -> Result<(), Error> {
-    let cannot = |e| Error::file("write", path, e);
-    let folder = path.parent().unwrap_or(Path::new("."));
-    fs::create_dir_all(folder).map_err(cannot)?;
-    let name = path.file_name().unwrap_or_default().to_string_lossy();
-    let temporary: PathBuf = folder.join(format!(".{name}.{}.tmp", std::process::id()));
-    let result = fs::File::create(&temporary)
-        .and_then(|mut file| file.write_all(bytes).and_then(|()| file.sync_all()))
-        .and_then(|()| fs::rename(&temporary, path));
-    result.map_err(|e| {
-        let _ = fs::remove_file(&temporary);
-        cannot(e)
-    })
 }

@@ -9,7 +9,7 @@ pub mod onnx;
 use crate::error::Error;
 use crate::graph::Graph;
 use flate2::read::MultiGzDecoder;
-use sha2::{Digest, Sha256};
+use pg_runtime::files::sha256;
 use std::fmt;
 use std::fs::File;
 use std::io::Read;
@@ -68,8 +68,7 @@ pub fn read_as(bytes: &[u8], name: &str) -> Result<Model, Error> {
         "nnet" => nnet::read(bytes).map(|(graph, domain)| (graph, Format::NNet, Some(domain))),
         _ => Err(Error::Model("neither .onnx nor .nnet (nor either with .gz)".into())),
     }?;
-    let sha256 = Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect();
-    Ok(Model { graph, source: Source { stem: stem.into(), format, sha256 }, domain })
+    Ok(Model { graph, source: Source { stem: stem.into(), format, sha256: sha256(bytes) }, domain })
 }
 
 fn read_bytes(path: &Path) -> Result<Vec<u8>, Error> {

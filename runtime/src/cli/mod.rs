@@ -1,16 +1,39 @@
-//! The command line of a generated verifier.
+//! The command line of a generated verifier. `pg-codegen` shares its commands.
 
+mod answer;
 mod eval;
 mod info;
+mod json;
+mod outputs;
+mod progress;
+mod question;
+mod run;
+mod signals;
+#[cfg(test)]
+mod tests;
 
 use crate::network::Network;
 use clap::{Parser, Subcommand};
 pub use eval::eval;
+pub use question::{Robust, Verify};
+pub use run::{Run, RunArgs};
+use std::io::Write;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
 /// Bad usage or bad input.
 const BAD_INPUT: u8 = 4;
+
+/// What the exit code of `verify` and `robust` says; for the end of their help.
+pub const EXIT_CODES: &str = "\
+Stdout holds the verdict alone on its first line; after sat the witness follows.
+
+  exit code  verdict
+  0          unsat    the property holds: no counterexample exists
+  1          sat      it is violated by the witness
+  2          unknown  neither was shown, for the reason on stderr
+  3          timeout  the given time was used up
+  4                   bad usage or input; there is no verdict";
 
 #[derive(Parser)]
 #[command(about = "Verifies one fixed neural network", long_about = None)]
@@ -21,8 +44,15 @@ struct Args {
 
 #[derive(Subcommand)]
 enum Command {
+    /// Prove that a property holds, or find a counterexample
+    #[command(after_help = EXIT_CODES)]
+    Verify(Verify),
+    /// Prove that no input near an image is classified otherwise, or find one
+    #[command(after_help = EXIT_CODES)]
+    Robust(Robust),
     /// Evaluate the network on each line of a file of comma-separated numbers
     Eval {
+        /// One input a line, its numbers separated by commas or blanks
         input: PathBuf,
         /// Evaluate everything N times more and tell the time per input on stderr
         #[arg(long, value_name = "N")]
@@ -39,13 +69,12 @@ pub fn main(network: &dyn Network) -> ExitCode {
         Err(error) => return usage(&error),
     };
     let result = match args.command {
-        Command::Eval { input, repeat } => eval(network, &input, repeat),
-        Command::Info => info::run(network),
+        Command::Verify(args) => args.run.begin().and_then(|run| args.decide(network, &run)),
+        Command::Robust(args) => args.run.begin().and_then(|run| args.decide(network, &run)),
+        Command::Eval { input, repeat } => eval(network, &input, repeat).map(|()| 0),
+        Command::Info => info::run(network).map(|()| 0),
     };
-    match result {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(message) => fail(&message),
-    }
+    ExitCode::from(result.unwrap_or_else(|message| complain(&message)))
 }
 
 /// Prints clap's message; asking for help is no mistake.
@@ -55,6 +84,16 @@ pub fn usage(error: &clap::Error) -> ExitCode {
 }
 
 pub fn fail(message: &str) -> ExitCode {
-    eprintln!("error: {message}");
-    ExitCode::from(BAD_INPUT)
+    ExitCode::from(complain(message))
+}
+
+/// Says what is wrong; the exit code for it.
+fn complain(message: &str) -> u8 {
+    say(&format!("error: {message}\n"));
+    BAD_INPUT
+}
+
+/// To the person, on stderr; nobody may be listening there.
+fn say(text: &str) {
+    let _ = std::io::stderr().write_all(text.as_bytes());
 }

@@ -8,11 +8,12 @@ use std::path::Path;
 
 use super::Decimal;
 use super::error::{Fault, PropertyError, quoted};
-use super::source::read_text;
+use super::source::Source;
 
 /// The image in a file, plain or gzip.
 pub fn read_image(path: &Path, scale: &Decimal) -> Result<Vec<Decimal>, PropertyError> {
-    parse_image(&read_text(path)?, &path.display().to_string(), scale)
+    let source = Source::read(path)?;
+    parse_image(&source.text, &source.origin, scale)
 }
 
 /// The image in a text; `origin` names it in messages.

@@ -39,6 +39,7 @@ pub use error::{Place, PropertyError};
 pub use image::{parse_image, read_image};
 pub use quadratic::{Product, Quadratic, Variable};
 pub use region::{Bound, InputBox, Side};
+pub use source::Source;
 
 /// The set of counterexamples of a property, in disjunctive normal form.
 #[derive(Clone, Debug, PartialEq)]
@@ -56,7 +57,8 @@ pub struct Property {
 impl Property {
     /// Reads a VNN-LIB file of version 1.0 or 2.0, plain or gzip.
     pub fn read(path: &Path) -> Result<Self, PropertyError> {
-        Self::parse(&source::read_text(path)?, &path.display().to_string())
+        let source = Source::read(path)?;
+        Self::parse(&source.text, &source.origin)
     }
 
     /// Reads a VNN-LIB text of version 1.0 or 2.0; `origin` names it in messages.

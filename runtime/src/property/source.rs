@@ -7,24 +7,39 @@ use std::path::Path;
 use flate2::read::MultiGzDecoder;
 
 use super::error::PropertyError;
+use crate::files::sha256;
 
 /// The most text that is taken from a file, after decompression.
 const MAX_BYTES: u64 = 1 << 30;
 const GZIP_MAGIC: [u8; 2] = [0x1f, 0x8b];
 
-/// The text of a file, unpacked if it begins as gzip files do. Bytes that are not UTF-8, as old
-/// comments have them, are replaced: no part of a property needs them.
-pub(super) fn read_text(path: &Path) -> Result<String, PropertyError> {
-    let origin = path.display().to_string();
-    let bytes = read_limited(path, MAX_BYTES).map_err(|error| {
-        let advice = "check the path and that the file is complete";
-        PropertyError::new(&origin, format!("the file cannot be read: {error}"), advice)
-    })?;
-    if bytes.len() as u64 > MAX_BYTES {
-        let what = format!("the file has more than {} MiB of text", MAX_BYTES >> 20);
-        return Err(PropertyError::new(origin, what, "split the property into several files"));
+/// A text and the file it is in.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Source {
+    /// The file as it was named.
+    pub origin: String,
+    /// Bytes that are not UTF-8, as old comments have them, are replaced: no part of a property needs them.
+    pub text: String,
+    /// Of the file's bytes, after decompression.
+    pub sha256: String,
+}
+
+impl Source {
+    /// Reads a file, which is unpacked if it begins as gzip files do.
+    pub fn read(path: &Path) -> Result<Self, PropertyError> {
+        let origin = path.display().to_string();
+        let bytes = read_limited(path, MAX_BYTES).map_err(|error| {
+            let advice = "check the path and that the file is complete";
+            PropertyError::new(&origin, format!("the file cannot be read: {error}"), advice)
+        })?;
+        if bytes.len() as u64 > MAX_BYTES {
+            let what = format!("the file has more than {} MiB of text", MAX_BYTES >> 20);
+            return Err(PropertyError::new(origin, what, "split the property into several files"));
+        }
+        let sha256 = sha256(&bytes);
+        let text = String::from_utf8(bytes).unwrap_or_else(|e| String::from_utf8_lossy(e.as_bytes()).into_owned());
+        Ok(Self { origin, text, sha256 })
     }
-    Ok(String::from_utf8(bytes).unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned()))
 }
 
 /// At most one byte more than the limit, so that the caller sees it was exceeded.
@@ -74,10 +89,11 @@ mod tests {
     fn plain_and_packed_files_read_alike() {
         let plain = file("plain", b"; caf\xe9\n(exit)");
         let packed = file("packed", &gzip(b"; caf\xe9\n(exit)"));
-        assert_eq!(read_text(&plain.0).unwrap(), "; caf\u{fffd}\n(exit)");
-        assert_eq!(read_text(&packed.0).unwrap(), read_text(&plain.0).unwrap());
-        assert_eq!(read_text(&file("one", b"x").0).unwrap(), "x");
-        assert_eq!(read_text(&file("none", b"").0).unwrap(), "");
+        let (plain, packed) = (Source::read(&plain.0).unwrap(), Source::read(&packed.0).unwrap());
+        assert_eq!(plain.text, "; caf\u{fffd}\n(exit)");
+        assert_eq!((packed.text, packed.sha256), (plain.text, plain.sha256));
+        assert_eq!(Source::read(&file("one", b"x").0).unwrap().text, "x");
+        assert_eq!(Source::read(&file("none", b"").0).unwrap().text, "");
     }
 
     #[test]
@@ -90,8 +106,8 @@ mod tests {
     fn broken_and_missing_files_are_errors() {
         let mut cut = gzip(&b"(assert (<= X_0 1))".repeat(100));
         cut.truncate(cut.len() / 2);
-        assert!(read_text(&file("cut", &cut).0).is_err());
-        let missing = read_text(Path::new("/nowhere/p.vnnlib")).unwrap_err();
+        assert!(Source::read(&file("cut", &cut).0).is_err());
+        let missing = Source::read(Path::new("/nowhere/p.vnnlib")).unwrap_err();
         assert!(missing.to_string().starts_with("/nowhere/p.vnnlib: the file cannot be read: "));
     }
 }

@@ -1,0 +1,107 @@
+//! A verdict as text: VNN-COMP's form for programs, a summary for people.
+
+use super::question::Question;
+use crate::network::Model;
+use crate::search::Outcome;
+use crate::verdict::{StopReason, Verdict};
+
+/// The verdict's word on the first line, then the witness if there is one: what stdout and a results file hold.
+pub fn result(verdict: &Verdict) -> String {
+    format!("{}\n{}", verdict.word(), witness_of(verdict).unwrap_or_default())
+}
+
+/// The witness alone.
+pub fn witness_of(verdict: &Verdict) -> Option<String> {
+    match verdict {
+        Verdict::Violated(found) => Some(witness(found.input(), found.output())),
+        _ => None,
+    }
+}
+
+/// `((X_0 v)` and so on to `(Y_n v))`, one value a line. Each is the shortest decimal that a reader of doubles takes for
+/// exactly the float32 value; a reader of floats gets the same.
+fn witness(input: &[f32], output: &[f32]) -> String {
+    let value = |name: char, k: usize, v: f32| format!("({name}_{k} {:?})", f64::from(v));
+    let inputs = input.iter().enumerate().map(|(k, &v)| value('X', k, v));
+    let outputs = output.iter().enumerate().map(|(k, &v)| value('Y', k, v));
+    format!("({})\n", inputs.chain(outputs).collect::<Vec<_>>().join("\n"))
+}
+
+/// What came out, why, and what it took.
+pub fn summary(model: &Model, question: &Question, outcome: &Outcome) -> String {
+    let word = outcome.verdict.word();
+    let meaning = match &outcome.verdict {
+        Verdict::Holds(_) => "the property holds".into(),
+        Verdict::Violated(_) => "the property is violated, by the witness on stdout".into(),
+        Verdict::Unknown(StopReason::Timeout) => "neither proved nor violated in the given time".into(),
+        Verdict::Unknown(reason) => format!("neither proved nor violated: {reason}"),
+    };
+    let (counters, total) = (&outcome.counters, outcome.times.total);
+    let empty = match question.property.disjuncts.is_empty() {
+        true => "note: the input set is empty: no input meets the property's bounds, so it holds of any network\n",
+        false => "",
+    };
+    format!(
+        "{}, {}: {word}, {meaning}\n{total:.3} s, {} nodes, {} leaves, depth {}, {} LP calls, {} samples\n{empty}",
+        model.name,
+        question.file,
+        counters.nodes,
+        counters.leaves,
+        counters.max_depth,
+        counters.lp_calls,
+        counters.samples
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cli::tests::{question, violated};
+    use crate::report::{Counters, Times};
+
+    #[test]
+    fn a_witness_has_the_form_of_the_competition() {
+        assert_eq!(result(&violated()), "sat\n((X_0 0.10000000149011612)\n(Y_0 2.0)\n(Y_1 3.0))\n");
+        assert_eq!(witness_of(&violated()).unwrap(), "((X_0 0.10000000149011612)\n(Y_0 2.0)\n(Y_1 3.0))\n");
+        assert_eq!(result(&Verdict::Unknown(StopReason::Timeout)), "timeout\n");
+        assert_eq!(result(&Verdict::Unknown(StopReason::Interrupted)), "unknown\n");
+    }
+
+    /// As the competition's checker reads it: without the outer brackets, split at `)`, a name and a number each.
+    #[test]
+    fn values_read_back_to_the_same_float() {
+        let values = [0.0, -0.0, 0.1, -1.0 / 3.0, f32::MAX, f32::MIN_POSITIVE, f32::from_bits(1), 1e-7, 16777216.0];
+        let text = witness(&values, &[]);
+        let inner = text.trim().strip_prefix('(').unwrap().strip_suffix(')').unwrap().replace('\n', " ");
+        let parts: Vec<&str> = inner.split(')').map(str::trim).filter(|part| !part.is_empty()).collect();
+        assert_eq!(parts.len(), values.len());
+        for (k, (part, value)) in parts.iter().zip(values).enumerate() {
+            let (name, number) = part.strip_prefix('(').unwrap().split_once(' ').unwrap();
+            assert_eq!(name, format!("X_{k}"));
+            assert_eq!(number.parse::<f64>().unwrap().to_bits(), f64::from(value).to_bits(), "{number}");
+            assert_eq!(number.parse::<f32>().unwrap().to_bits(), value.to_bits(), "{number}");
+        }
+    }
+
+    #[test]
+    fn a_summary_says_what_and_why() {
+        let outcome = |verdict| Outcome {
+            verdict,
+            counters: Counters { nodes: 12, lp_calls: 34, ..Counters::default() },
+            times: Times { total: 1.5, ..Times::default() },
+        };
+        let text = |verdict, low: &str| {
+            let model = Model { name: "net".into(), format: "".into(), sha256: "".into(), domain: (&[]).into() };
+            summary(&model, &question(low), &outcome(verdict))
+        };
+        let sat = text(violated(), "0");
+        assert!(sat.starts_with("net, p.vnnlib: sat, the property is violated"), "{sat}");
+        assert!(sat.contains("1.500 s, 12 nodes, 0 leaves, depth 0, 34 LP calls"), "{sat}");
+        let gave_up = text(Verdict::Unknown(StopReason::GaveUp("no way on".into())), "0");
+        assert!(gave_up.contains("unknown, neither proved nor violated: no way on"), "{gave_up}");
+        assert!(!gave_up.contains("note"));
+        let empty = text(Verdict::Unknown(StopReason::Timeout), "2");
+        assert!(empty.contains("timeout, neither proved nor violated in the given time"), "{empty}");
+        assert!(empty.contains("note: the input set is empty"), "{empty}");
+    }
+}

@@ -1,0 +1,111 @@
+//! The full report of a run, in JSON.
+
+use super::question::{Question, Robustness};
+use crate::network::Network;
+use crate::options::Options;
+use crate::report::{Counters, Times};
+use crate::search::Outcome;
+use crate::verdict::{Verdict, Witness};
+use serde::Serialize;
+
+#[derive(Serialize)]
+struct Report<'a> {
+    /// The tool and its version.
+    tool: &'static str,
+    verdict: &'static str,
+    /// Why the verdict is `unknown` or `timeout`.
+    reason: Option<String>,
+    model: ModelPart<'a>,
+    property: PropertyPart<'a>,
+    /// With the defaults of the machine filled in.
+    options: &'a Options,
+    counters: &'a Counters,
+    /// In seconds.
+    times: &'a Times,
+    witness: Option<WitnessPart>,
+}
+
+#[derive(Serialize)]
+struct ModelPart<'a> {
+    name: &'a str,
+    format: &'a str,
+    sha256: &'a str,
+}
+
+#[derive(Serialize)]
+struct PropertyPart<'a> {
+    file: &'a str,
+    sha256: &'a str,
+    robustness: Option<&'a Robustness>,
+    disjuncts: usize,
+    empty_disjuncts: usize,
+}
+
+/// The float32 values as the doubles that equal them.
+#[derive(Serialize)]
+struct WitnessPart {
+    input: Vec<f64>,
+    output: Vec<f64>,
+    disjunct: usize,
+}
+
+impl From<&Witness> for WitnessPart {
+    fn from(witness: &Witness) -> WitnessPart {
+        let doubles = |values: &[f32]| values.iter().map(|&v| f64::from(v)).collect();
+        WitnessPart { input: doubles(witness.input()), output: doubles(witness.output()), disjunct: witness.disjunct() }
+    }
+}
+
+pub fn report(network: &dyn Network, question: &Question, options: &Options, outcome: &Outcome) -> String {
+    let (model, property) = (network.model(), &question.property);
+    let (reason, witness) = match &outcome.verdict {
+        Verdict::Holds(_) => (None, None),
+        Verdict::Violated(witness) => (None, Some(witness.into())),
+        Verdict::Unknown(reason) => (Some(reason.to_string()), None),
+    };
+    let report = Report {
+        tool: concat!("pg-codegen ", env!("CARGO_PKG_VERSION")),
+        verdict: outcome.verdict.word(),
+        reason,
+        model: ModelPart { name: &model.name, format: &model.format, sha256: &model.sha256 },
+        property: PropertyPart {
+            file: &question.file,
+            sha256: &question.sha256,
+            robustness: question.robustness.as_ref(),
+            disjuncts: property.disjuncts.len(),
+            empty_disjuncts: property.empty_disjuncts,
+        },
+        options,
+        counters: &outcome.counters,
+        times: &outcome.times,
+        witness,
+    };
+    serde_json::to_string_pretty(&report).expect("a report of plain data") + "\n"
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cli::tests::{Toy, question, violated};
+
+    #[test]
+    fn a_report_holds_everything() {
+        let options = Options { threads: None, timeout: Some(2.5), ..Options::default() }.resolved();
+        let outcome = Outcome { verdict: violated(), counters: Counters::default(), times: Times::default() };
+        let text = report(&Toy([2.0, 3.0]), &question("0"), &options, &outcome);
+        let json: serde_json::Value = serde_json::from_str(&text).unwrap();
+        assert_eq!(json["tool"], concat!("pg-codegen ", env!("CARGO_PKG_VERSION")));
+        assert_eq!(json["verdict"], "sat");
+        assert!(json["reason"].is_null());
+        assert_eq!(json["model"]["sha256"], "model's");
+        assert_eq!(json["property"]["sha256"], "property's");
+        assert_eq!(json["options"]["timeout"], 2.5);
+        assert_eq!(json["options"]["seed"], 0);
+        assert_eq!(json["options"]["engine"], "auto");
+        assert!(json["options"]["threads"].as_u64().unwrap() >= 1);
+        assert_eq!(json["counters"]["lp_calls"], 0);
+        assert!(json["times"]["lp"].is_number());
+        assert_eq!(json["witness"]["input"][0].as_f64(), Some(f64::from(0.1f32)));
+        assert_eq!(json["witness"]["output"][1], 3.0);
+    }
+}

@@ -1,0 +1,146 @@
+//! The progress line: where the search stands, rewritten in place on a terminal and gone at the end.
+
+use super::say;
+use crate::report::{Control, Progress};
+use std::collections::VecDeque;
+use std::io::IsTerminal;
+
+/// The line fits a terminal of 80 columns without wrapping.
+const COLUMNS: usize = 79;
+/// Speeds are those of the last seconds.
+const WINDOW: f64 = 10.0;
+/// The share of the search space below which the time that is left cannot be estimated.
+const ENOUGH: f64 = 0.01;
+const ERASE_THE_REST: &str = "\x1b[K";
+
+/// Where the search stood, and when, in seconds since its start.
+#[derive(Clone, Copy, Default)]
+struct Sample {
+    time: f64,
+    progress: Progress,
+}
+
+/// The line on stderr; dropping it erases it.
+pub struct Line {
+    is_shown: bool,
+    /// The samples of the last seconds, oldest first.
+    recent: VecDeque<Sample>,
+}
+
+impl Line {
+    pub fn new(quiet: bool) -> Line {
+        Line { is_shown: !quiet && std::io::stderr().is_terminal(), recent: VecDeque::from([Sample::default()]) }
+    }
+
+    /// One write a time, so that nothing flickers.
+    pub fn draw(&mut self, control: &Control) {
+        if !self.is_shown {
+            return;
+        }
+        let now = Sample { time: control.elapsed().as_secs_f64(), progress: control.progress() };
+        self.recent.push_back(now);
+        while self.recent.len() > 2 && self.recent[1].time < now.time - WINDOW {
+            self.recent.pop_front();
+        }
+        let text = if control.stop().is_some() { "stopping".into() } else { text(&self.recent[0], &now) };
+        say(&format!("\r{text}{ERASE_THE_REST}"));
+    }
+}
+
+impl Drop for Line {
+    fn drop(&mut self) {
+        if self.is_shown {
+            say(&format!("\r{ERASE_THE_REST}"));
+        }
+    }
+}
+
+/// `12s  34.5% done, 25s left  1234 nodes, 100/s  56 open  depth 12  789 LPs`
+fn text(earlier: &Sample, now: &Sample) -> String {
+    let Progress { nodes, open, depth, lp_calls, closed } = now.progress;
+    let passed = (now.time - earlier.time).max(1e-3);
+    let speed = nodes.saturating_sub(earlier.progress.nodes) as f64 / passed;
+    let mut parts = vec![duration(now.time)];
+    if closed > 0.0 {
+        let left = time_left(closed, (closed - earlier.progress.closed) / passed);
+        parts.push(
+            format!("{:.1}% done", 100.0 * closed.min(0.999)) + &left.map_or(String::new(), |t| format!(", {t} left")),
+        );
+    }
+    parts.push(format!("{} nodes, {}/s", count(nodes as f64), count(speed)));
+    parts.push(format!("{} open", count(open as f64)));
+    parts.push(format!("depth {depth}"));
+    parts.push(format!("{} LPs", count(lp_calls as f64)));
+    parts.join("  ").chars().take(COLUMNS).collect()
+}
+
+/// At the present speed, once that means something.
+fn time_left(closed: f64, speed: f64) -> Option<String> {
+    let seconds = (1.0 - closed) / speed;
+    (closed >= ENOUGH && (0.0..1e6).contains(&seconds)).then(|| duration(seconds))
+}
+
+fn duration(seconds: f64) -> String {
+    let whole = (seconds + 0.05) as u64;
+    match whole {
+        0..10 => format!("{seconds:.1}s"),
+        10..60 => format!("{whole}s"),
+        60..3600 => format!("{}m{:02}s", whole / 60, whole % 60),
+        _ => format!("{}h{:02}m", whole / 3600, whole / 60 % 60),
+    }
+}
+
+/// At most five characters for whatever a search counts.
+fn count(n: f64) -> String {
+    let (scaled, unit) = match n {
+        n if n < 1e4 => return format!("{n:.0}"),
+        n if n < 1e6 => (n / 1e3, "k"),
+        n if n < 1e9 => (n / 1e6, "M"),
+        n => (n / 1e9, "G"),
+    };
+    if scaled < 99.95 { format!("{scaled:.1}{unit}") } else { format!("{scaled:.0}{unit}") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn sample(time: f64, nodes: u64, closed: f64) -> Sample {
+        Sample { time, progress: Progress { nodes, open: 56, depth: 12, lp_calls: 789, closed } }
+    }
+
+    #[test]
+    fn a_line_tells_where_the_search_stands() {
+        let text = text(&sample(2.0, 234, 0.145), &sample(12.0, 1234, 0.345));
+        assert_eq!(text, "12s  34.5% done, 32s left  1234 nodes, 100/s  56 open  depth 12  789 LPs");
+    }
+
+    #[test]
+    fn nothing_is_estimated_from_nothing() {
+        assert_eq!(
+            text(&Sample::default(), &Sample { time: 0.2, progress: Progress::default() }),
+            "0.2s  0 nodes, 0/s  0 open  depth 0  0 LPs"
+        );
+        assert!(!text(&sample(0.0, 0, 0.0), &sample(1.0, 5, 0.009)).contains("left"));
+        assert!(!text(&sample(0.0, 0, 0.3), &sample(1.0, 5, 0.3)).contains("left"), "no headway");
+        assert!(!text(&sample(0.0, 9, 0.4), &sample(1.0, 5, 0.3)).contains("left"), "a new tree");
+        assert!(text(&sample(1.0, 5, 0.5), &sample(1.0, 5, 1.0)).contains("99.9%"));
+    }
+
+    #[test]
+    fn the_line_fits_the_terminal() {
+        let busy = Progress { nodes: 123_456_789, open: 987_654, depth: 12_345, lp_calls: u64::MAX, closed: 0.9876 };
+        let early = Sample { time: 86_390.0, progress: Progress { nodes: 1, closed: 0.9875, ..busy } };
+        let text = text(&early, &Sample { time: 86_400.0, progress: busy });
+        assert!(text.starts_with("24h00m  98.8% done, 20m40s left  123M nodes, 12.3M/s"), "{text}");
+        assert!(text.chars().count() <= COLUMNS, "{text}");
+    }
+
+    #[test]
+    fn counts_and_times_are_short() {
+        let counts = [0.0, 9_999.0, 10_000.0, 99_940.0, 123_456.0, 1.5e6, 7e9].map(count);
+        assert_eq!(counts, ["0", "9999", "10.0k", "99.9k", "123k", "1.5M", "7.0G"]);
+        let times = [0.04, 9.94, 9.96, 59.9, 60.0, 3599.0, 3600.0, 90_061.0].map(duration);
+        assert_eq!(times, ["0.0s", "9.9s", "10s", "59s", "1m00s", "59m59s", "1h00m", "25h01m"]);
+    }
+}

@@ -1,0 +1,189 @@
+//! One search from the clock's start to the answer on stdout and in files.
+
+use super::outputs::Outputs;
+use super::progress::Line;
+use super::question::Question;
+use super::{answer, complain, json, say, signals};
+use crate::network::Network;
+use crate::options::Options;
+use crate::report::{Control, Counters, Times};
+use crate::search::{self, Outcome};
+use crate::verdict::{StopReason, Verdict};
+use clap::Args;
+use std::io::{self, Write};
+use std::sync::Arc;
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
+use std::thread;
+use std::time::{Duration, Instant};
+
+/// How often the progress line is drawn.
+const TICK: Duration = Duration::from_millis(200);
+/// How long after it should have stopped a search is waited for.
+const GRACE: Duration = Duration::from_secs(3);
+/// As much as a main thread has.
+const STACK: usize = 8 << 20;
+
+#[derive(Args, Clone, Debug)]
+pub struct RunArgs {
+    #[command(flatten, next_help_heading = "Search")]
+    options: Options,
+    #[command(flatten, next_help_heading = "Output")]
+    outputs: Outputs,
+}
+
+impl RunArgs {
+    /// Starts the clock. Outputs that could not be written end it here, before any network or property is read.
+    pub fn begin(&self) -> Result<Run, String> {
+        self.outputs.check()?;
+        let options = self.options.clone().resolved();
+        let control = Arc::new(Control::new(options.timeout));
+        Ok(Run { options, outputs: self.outputs.clone(), control })
+    }
+}
+
+/// A search that has its options and its time.
+#[derive(Debug)]
+pub struct Run {
+    options: Options,
+    outputs: Outputs,
+    control: Arc<Control>,
+}
+
+impl Run {
+    /// Searches, tells the verdict and returns its exit code.
+    ///
+    /// The search has a thread of its own, so that one that does not stop in time can be left behind: the process then
+    /// ends with what is known.
+    pub fn answer(&self, network: &dyn Network, question: &Question) -> Result<u8, String> {
+        for note in question.notes.iter().filter(|_| !self.outputs.quiet) {
+            say(&format!("note: {note}\n"));
+        }
+        signals::catch(self.control.clone());
+        let (sender, receiver) = mpsc::channel();
+        let search = move || {
+            let _ = sender.send(search::verify(network, &question.property, &self.options, &self.control));
+        };
+        thread::scope(|scope| {
+            let builder = thread::Builder::new().name("search".into()).stack_size(STACK);
+            builder.spawn_scoped(scope, search).map_err(|e| format!("cannot start the search: {e}"))?;
+            match self.wait(&receiver) {
+                Ok(outcome) => self.tell(network, question, outcome),
+                Err(reason) => {
+                    let told = self.tell(network, question, self.abandoned(reason));
+                    std::process::exit(told.unwrap_or_else(|message| complain(&message)).into())
+                }
+            }
+        })
+    }
+
+    fn wait(&self, receiver: &Receiver<Outcome>) -> Result<Outcome, StopReason> {
+        let mut line = Line::new(self.outputs.quiet);
+        watch(receiver, &self.control, GRACE, || line.draw(&self.control))
+    }
+
+    /// What is known of a search that was left behind.
+    fn abandoned(&self, reason: StopReason) -> Outcome {
+        let progress = self.control.progress();
+        let counters = Counters {
+            nodes: progress.nodes,
+            lp_calls: progress.lp_calls,
+            max_depth: progress.depth,
+            ..Counters::default()
+        };
+        Outcome { verdict: Verdict::Unknown(reason), counters, times: Times::default() }
+    }
+
+    /// The verdict goes to stdout before anything else can go wrong.
+    fn tell(&self, network: &dyn Network, question: &Question, mut outcome: Outcome) -> Result<u8, String> {
+        outcome.times.total = self.control.elapsed().as_secs_f64();
+        let result = answer::result(&outcome.verdict);
+        let printed = print(&result);
+        let witness = answer::witness_of(&outcome.verdict);
+        let report = || json::report(network, question, &self.options, &outcome);
+        let written = self.outputs.write(&result, witness.as_deref(), report);
+        if !self.outputs.quiet {
+            say(&answer::summary(network.model(), question, &outcome));
+        }
+        printed.and(written).map(|()| outcome.verdict.exit_code())
+    }
+}
+
+/// A reader that has seen enough, such as `head -1`, is no mistake.
+fn print(text: &str) -> Result<(), String> {
+    let mut stdout = io::stdout().lock();
+    match stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()) {
+        Err(e) if e.kind() != io::ErrorKind::BrokenPipe => Err(format!("cannot write the verdict: {e}")),
+        _ => Ok(()),
+    }
+}
+
+/// Waits for the search's outcome, with a tick now and then.
+///
+/// A search that has not stopped some time after it was told to is given up for that reason; one that panicked has
+/// decided nothing.
+fn watch(
+    outcome: &Receiver<Outcome>,
+    control: &Control,
+    grace: Duration,
+    mut tick: impl FnMut(),
+) -> Result<Outcome, StopReason> {
+    let mut told = None;
+    loop {
+        match outcome.recv_timeout(TICK) {
+            Ok(outcome) => return Ok(outcome),
+            Err(RecvTimeoutError::Disconnected) => {
+                return Err(StopReason::GaveUp("an internal error, described on stderr".into()));
+            }
+            Err(RecvTimeoutError::Timeout) => tick(),
+        }
+        if let Some(reason) = control.stop() {
+            let told: Instant = *told.get_or_insert_with(Instant::now);
+            if told.elapsed() >= grace {
+                return Err(reason);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn unknown(reason: StopReason) -> Outcome {
+        Outcome { verdict: Verdict::Unknown(reason), counters: Counters::default(), times: Times::default() }
+    }
+
+    #[test]
+    fn an_outcome_is_handed_on_at_once() {
+        let (sender, receiver) = mpsc::channel();
+        sender.send(unknown(StopReason::Timeout)).unwrap();
+        let outcome = watch(&receiver, &Control::new(None), GRACE, || panic!("no tick is due")).unwrap();
+        assert_eq!(outcome.verdict.exit_code(), 3);
+    }
+
+    #[test]
+    fn a_search_that_misses_its_deadline_is_left_behind() {
+        let (_sender, receiver) = mpsc::channel();
+        let mut ticks = 0;
+        let reason = watch(&receiver, &Control::new(Some(0.0)), Duration::from_millis(300), || ticks += 1);
+        assert_eq!(reason.unwrap_err(), StopReason::Timeout);
+        assert!((2..=4).contains(&ticks), "{ticks}");
+    }
+
+    #[test]
+    fn a_search_that_ignores_an_interrupt_is_left_behind() {
+        let (_sender, receiver) = mpsc::channel();
+        let control = Control::new(None);
+        control.interrupt();
+        let reason = watch(&receiver, &control, Duration::ZERO, || ());
+        assert_eq!(reason.unwrap_err(), StopReason::Interrupted);
+    }
+
+    #[test]
+    fn a_search_that_panicked_decides_nothing() {
+        let (sender, receiver) = mpsc::channel::<Outcome>();
+        drop(sender);
+        let reason = watch(&receiver, &Control::new(None), GRACE, || ()).unwrap_err();
+        assert!(matches!(reason, StopReason::GaveUp(_)));
+    }
+}

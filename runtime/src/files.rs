@@ -1,0 +1,133 @@
+//! Files that are written whole or not at all, and hashes of what was read.
+
+use sha2::{Digest, Sha256};
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+/// To a temporary file beside the target, then renamed over it: a reader sees the old file or the new one. Missing
+/// folders are made and a link is followed. What is no regular file (a device, a pipe) cannot be replaced: it is
+/// written to as it is.
+pub fn write_atomically(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    if is_special(path) {
+        return OpenOptions::new().write(true).open(path)?.write_all(bytes);
+    }
+    let path = &path.canonicalize().unwrap_or_else(|_| path.to_path_buf());
+    fs::create_dir_all(folder(path))?;
+    let temporary = temporary(path);
+    let result = File::create(&temporary)
+        .and_then(|mut file| file.write_all(bytes).and_then(|()| file.sync_all()))
+        .and_then(|()| fs::rename(&temporary, path));
+    result.inspect_err(|_| {
+        let _ = fs::remove_file(&temporary);
+    })
+}
+
+/// Whether [`write_atomically`] may succeed later, found out with an empty file beside the target; the folder must
+/// exist. The target itself stays as it is.
+pub fn check_writable(path: &Path) -> io::Result<()> {
+    if path.is_dir() || path.file_name().is_none() || path.as_os_str().as_encoded_bytes().ends_with(b"/") {
+        return Err(io::Error::new(io::ErrorKind::IsADirectory, "it is a folder"));
+    }
+    if is_special(path) {
+        return Ok(());
+    }
+    let path = &path.canonicalize().unwrap_or_else(|_| path.to_path_buf());
+    if !folder(path).is_dir() {
+        let what = format!("there is no folder {}", folder(path).display());
+        return Err(io::Error::new(io::ErrorKind::NotFound, what));
+    }
+    File::create(temporary(path))?;
+    fs::remove_file(temporary(path))
+}
+
+/// Removes a regular file; that there is none is no error.
+pub fn remove(path: &Path) -> io::Result<()> {
+    if is_special(path) {
+        return Ok(());
+    }
+    match fs::remove_file(path) {
+        Err(e) if e.kind() == io::ErrorKind::NotFound => Ok(()),
+        result => result,
+    }
+}
+
+/// SHA-256 in hexadecimal digits.
+pub fn sha256(bytes: &[u8]) -> String {
+    Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+fn is_special(path: &Path) -> bool {
+    fs::metadata(path).is_ok_and(|what| !what.is_file())
+}
+
+fn folder(path: &Path) -> &Path {
+    path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
+}
+
+fn temporary(path: &Path) -> PathBuf {
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    folder(path).join(format!(".{name}.{}.tmp", std::process::id()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn names(dir: &Path) -> Vec<String> {
+        fs::read_dir(dir).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect()
+    }
+
+    #[test]
+    fn a_file_is_replaced_and_nothing_is_left_beside_it() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("results.txt");
+        check_writable(&path).unwrap();
+        assert!(names(dir.path()).is_empty());
+        write_atomically(&path, b"unknown\n").unwrap();
+        check_writable(&path).unwrap();
+        assert_eq!(fs::read(&path).unwrap(), b"unknown\n");
+        write_atomically(&path, b"unsat\n").unwrap();
+        assert_eq!(fs::read(&path).unwrap(), b"unsat\n");
+        assert_eq!(names(dir.path()), ["results.txt"]);
+        remove(&path).unwrap();
+        remove(&path).unwrap();
+        assert!(names(dir.path()).is_empty());
+    }
+
+    #[test]
+    fn a_link_keeps_pointing() {
+        let dir = tempfile::tempdir().unwrap();
+        let (target, link) = (dir.path().join("target"), dir.path().join("link"));
+        fs::write(&target, "old").unwrap();
+        std::os::unix::fs::symlink(&target, &link).unwrap();
+        write_atomically(&link, b"new").unwrap();
+        assert!(fs::symlink_metadata(&link).unwrap().is_symlink());
+        assert_eq!(fs::read(&target).unwrap(), b"new");
+    }
+
+    #[test]
+    fn devices_are_written_to_and_stay() {
+        let null = Path::new("/dev/null");
+        check_writable(null).unwrap();
+        write_atomically(null, b"unsat\n").unwrap();
+        remove(null).unwrap();
+        assert!(is_special(null));
+    }
+
+    #[test]
+    fn a_folder_in_the_way_or_missing_is_an_error() {
+        let dir = tempfile::tempdir().unwrap();
+        assert_eq!(check_writable(dir.path()).unwrap_err().to_string(), "it is a folder");
+        assert!(write_atomically(dir.path(), b"x").is_err());
+        let missing = dir.path().join("none").join("results.txt");
+        assert!(check_writable(&missing).unwrap_err().to_string().starts_with("there is no folder"));
+        assert!(check_writable(Path::new("")).is_err());
+        assert!(check_writable(&dir.path().join("new/")).is_err());
+    }
+
+    #[test]
+    fn hashes_are_the_known_ones() {
+        assert_eq!(sha256(b"abc"), "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
+    }
+}
