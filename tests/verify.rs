@@ -73,7 +73,6 @@ fn assert_witness(verifier: &Verifier, property: &Property, text: &str) {
 }
 
 #[test]
-#[ignore = "needs the engine"]
 fn the_interpreter_decides_the_shipped_properties() {
     for engine in [Engine::Auto, Engine::Peregrinn] {
         for (network, property, expected) in CASES {
@@ -101,7 +100,6 @@ fn generated_and_interpreted_agree() {
 }
 
 #[test]
-#[ignore = "needs the engine"]
 fn generated_verifiers_decide_and_their_files_agree() {
     for network in ["digits_16.onnx", "control.onnx"] {
         let (dir, verifier) = build(network);
@@ -124,7 +122,6 @@ fn generated_verifiers_decide_and_their_files_agree() {
 }
 
 #[test]
-#[ignore = "needs the engine"]
 fn robustness_is_decided() {
     let (_dir, verifier) = build("digits_16.onnx");
     let image = shipped("digit_3.csv").display().to_string();
@@ -139,7 +136,6 @@ fn robustness_is_decided() {
 }
 
 #[test]
-#[ignore = "needs the engine"]
 fn no_time_is_a_timeout() {
     let options = Options { timeout: Some(0.0), ..Options::default() };
     assert_eq!(interpreted("control.onnx", "control_bound.vnnlib", &options).word(), "timeout");
