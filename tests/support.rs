@@ -1,5 +1,8 @@
 //! What the tests share: where things are, seeded inputs, and generated verifiers as programs.
 
+pub mod model;
+pub mod real;
+
 use pg_codegen::lower::{Plan, lower};
 use pg_codegen::{build, compile, emit};
 use std::path::{Path, PathBuf};
