@@ -57,6 +57,14 @@ fn encloses(a: Approx, real: &BigRational) -> bool {
     (real - rational(a.value)).abs() <= rational(a.radius)
 }
 
+/// The float32 nearest to a number of its range, the even one of two.
+fn nearest(real: &BigRational) -> f64 {
+    let guess = real.to_f64().expect("a number of moderate size") as f32;
+    let distance = |float: &f32| ((real - rational(f64::from(*float))).abs(), float.to_bits() & 1);
+    let around = [guess.next_down(), guess, guess.next_up()];
+    around.into_iter().filter(|f| f.is_finite()).min_by_key(distance).expect("a finite float").into()
+}
+
 #[derive(Clone, Copy, Debug)]
 enum Operation {
     Add,
@@ -181,6 +189,15 @@ proptest! {
                 prop_assert!(reals(a, s).iter().all(|x| encloses(result, x)), "{result:?} for {a:?}");
                 prop_assert_eq!(distance == 0.0, a.radius == 0.0 && f64::from(float) == a.value);
             }
+        }
+    }
+
+    #[test]
+    fn casts_enclose_every_rounded_real(a in approx(), s: i16) {
+        let result = a.rounded_to_f32();
+        prop_assert!(a.radius > 0.0 || result.radius == 0.0);
+        if result.is_usable() {
+            prop_assert!(reals(a, s).iter().all(|x| encloses(result, &rational(nearest(x)))), "{result:?} for {a:?}");
         }
     }
 

@@ -5,6 +5,7 @@ pub mod real;
 
 use pg_codegen::lower::{Plan, lower};
 use pg_codegen::{build, compile, emit};
+use pg_runtime::network::Network;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -99,9 +100,17 @@ impl Verifier {
     }
 }
 
+/// The network's outputs for inputs that stand one after the other in `x`.
+pub fn evaluate(network: &dyn Network, x: &[f32]) -> Vec<f32> {
+    let mut y = vec![0.0; x.len() / network.inputs() * network.outputs()];
+    network.forward(x, &mut y);
+    y
+}
+
 /// The largest difference between two lists, relative to the largest magnitude in the first.
 pub fn relative_difference(a: &[f32], b: &[f32]) -> f64 {
     assert_eq!(a.len(), b.len());
+    assert!(a.iter().chain(b).all(|v| v.is_finite()), "not finite");
     let scale = a.iter().fold(0.0f64, |m, &v| m.max(f64::from(v).abs()));
     let largest = a.iter().zip(b).fold(0.0f64, |m, (&a, &b)| m.max((f64::from(a) - f64::from(b)).abs()));
     if largest == 0.0 { 0.0 } else { largest / scale }

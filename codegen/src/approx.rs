@@ -71,6 +71,18 @@ impl Approx {
         let distance = sum_up([(self.value - f64::from(nearest)).abs(), self.radius]);
         (nearest.is_finite() && distance.is_finite()).then_some((nearest, distance))
     }
+
+    /// The number rounded to float32. Rounding is monotone: the result lies between those of the two ends.
+    pub fn rounded_to_f32(self) -> Approx {
+        let rounded = |v: f64| f64::from(v as f32);
+        let value = rounded(self.value);
+        if self.radius == 0.0 {
+            return Approx::exact(value);
+        }
+        let low = rounded((self.value - self.radius).next_down());
+        let high = rounded((self.value + self.radius).next_up());
+        Approx { value, radius: sum_up([(value - low).max(high - value)]) }
+    }
 }
 
 fn underflow(product: f64) -> f64 {

@@ -117,7 +117,7 @@ pub struct DimensionProto {
 pub struct TensorProto {
     #[prost(int64, repeated, tag = "1")]
     pub dims: Vec<i64>,
-    #[prost(int32, tag = "2")]
+    #[prost(enumeration = "DataType", tag = "2")]
     pub data_type: i32,
     #[prost(float, repeated, tag = "4")]
     pub float_data: Vec<f32>,
