@@ -1,6 +1,7 @@
 //! What the tests share: where things are, seeded inputs, and generated verifiers as programs.
 
 pub mod model;
+pub mod oracle;
 pub mod real;
 
 use pg_codegen::lower::{Plan, lower};
