@@ -66,6 +66,15 @@ impl Random {
         (self.bits() >> 40) as f32 / (1 << 23) as f32 - 1.0
     }
 
+    /// Uniform in 0, …, count − 1.
+    pub fn below(&mut self, count: usize) -> usize {
+        (self.bits() >> 33) as usize % count
+    }
+
+    pub fn pick<T: Clone>(&mut self, choices: &[T]) -> T {
+        choices[self.below(choices.len())].clone()
+    }
+
     pub fn numbers(&mut self, count: usize) -> Vec<f32> {
         (0..count).map(|_| self.number()).collect()
     }
