@@ -1,42 +1,27 @@
 //! Forward evaluation against an independent ONNX implementation.
 
+mod tract;
+
 use pg_codegen::compile;
 use pg_codegen::interpret::Interpreter;
 use pg_runtime::network::Network;
-use pg_tests::{Random, SHIPPED, Verifier, bench_networks, relative_difference, shipped};
+use pg_tests::{Random, SHIPPED, Verifier, bench_networks, evaluate, relative_difference, shipped};
 use std::io::Read;
 use std::path::{Path, PathBuf};
-use tract_onnx::prelude::*;
 
 const SAMPLES: usize = 1000;
 const TOLERANCE: f64 = 1e-5;
 
 /// The network's outputs according to tract.
-fn tract(path: &Path, x: &[f32], inputs: usize) -> Vec<f32> {
+fn tract(path: &Path, x: &[f32]) -> Vec<f32> {
     let mut bytes = std::fs::read(path).unwrap();
     if path.extension().is_some_and(|e| e == "gz") {
         let mut plain = Vec::new();
         flate2::read::GzDecoder::new(bytes.as_slice()).read_to_end(&mut plain).unwrap();
         bytes = plain;
     }
-    let mut model = tract_onnx::onnx().model_for_read(&mut bytes.as_slice()).unwrap();
     let graph = pg_codegen::read::read(path).unwrap().graph;
-    let shape = &graph.values[graph.input].shape;
-    model.set_input_fact(0, f32::fact(shape).into()).unwrap();
-    let runnable = model.into_optimized().unwrap().into_runnable().unwrap();
-    let mut y = Vec::new();
-    for row in x.chunks(inputs) {
-        let tensor = Tensor::from_shape(shape, row).unwrap();
-        let result = runnable.run(tvec!(tensor.into())).unwrap();
-        y.extend(result[0].to_plain_array_view::<f32>().unwrap().iter());
-    }
-    y
-}
-
-fn interpret(network: &dyn Network, x: &[f32]) -> Vec<f32> {
-    let mut y = vec![0.0; x.len() / network.inputs() * network.outputs()];
-    network.forward(x, &mut y);
-    y
+    tract::run(&bytes, &graph.values[graph.input].shape, x).unwrap().1
 }
 
 fn onnx_networks() -> Vec<PathBuf> {
@@ -49,7 +34,7 @@ fn the_interpreter_agrees_with_tract() {
     for path in onnx_networks() {
         let network = Interpreter::new(compile(&path).unwrap());
         let x = Random::new(1).numbers(SAMPLES * network.inputs());
-        let difference = relative_difference(&tract(&path, &x, network.inputs()), &interpret(&network, &x));
+        let difference = relative_difference(&tract(&path, &x), &evaluate(&network, &x));
         assert!(difference < TOLERANCE, "{}: {difference:e}", path.display());
     }
 }
@@ -61,11 +46,7 @@ fn generated_agrees(path: &Path) {
     let network = Interpreter::new(compile(path).unwrap());
     let x = Random::new(2).numbers(SAMPLES * network.inputs());
     let generated = verifier.eval(&x, network.inputs());
-    let expected = if path.to_string_lossy().contains(".onnx") {
-        tract(path, &x, network.inputs())
-    } else {
-        interpret(&network, &x)
-    };
+    let expected = if path.to_string_lossy().contains(".onnx") { tract(path, &x) } else { evaluate(&network, &x) };
     let difference = relative_difference(&expected, &generated);
     assert!(difference < TOLERANCE, "{}: {difference:e}", path.display());
     eprintln!("{}: within {difference:.1e}", path.display());
@@ -136,7 +117,7 @@ fn nnet_normalisation_is_applied() {
         let physical: Vec<f32> =
             normal.iter().enumerate().map(|(i, &v)| (f64::from(v) * range[i] + mean[i]) as f32).collect();
         let expected: Vec<f32> =
-            interpret(&onnx, &normal).iter().map(|&y| (f64::from(y) * range[4] + mean[4]) as f32).collect();
-        assert!(relative_difference(&expected, &interpret(&nnet, &physical)) < TOLERANCE);
+            evaluate(&onnx, &normal).iter().map(|&y| (f64::from(y) * range[4] + mean[4]) as f32).collect();
+        assert!(relative_difference(&expected, &evaluate(&nnet, &physical)) < TOLERANCE);
     }
 }

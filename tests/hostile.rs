@@ -1,60 +1,19 @@
 //! Files that are broken or meant to break something: a clear error each time, never a panic, never much memory.
 
-use pg_codegen::error::Error;
-use pg_codegen::net::Net;
-use pg_codegen::normalise::normalise;
+use pg_codegen::read::Format;
 use pg_codegen::read::onnx::proto::*;
-use pg_codegen::read::{Format, read_as};
+use pg_tests::model::{compile_bytes as compile, floats, model, node, value};
 use pg_tests::{Random, shipped};
 use prost::Message;
-
-fn compile(bytes: &[u8]) -> Result<Net, Error> {
-    normalise(read_as(bytes, "test.onnx")?, |_, _| {})
-}
 
 fn error(model: &ModelProto) -> String {
     compile(&model.encode_to_vec()).expect_err("a broken model").to_string()
 }
 
-fn tensor(name: &str, dims: &[i64], data: &[f32]) -> TensorProto {
-    TensorProto {
-        name: name.into(),
-        dims: dims.to_vec(),
-        data_type: DataType::Float as i32,
-        float_data: data.to_vec(),
-        ..Default::default()
-    }
-}
-
-fn node(op: &str, inputs: &[&str], output: &str) -> NodeProto {
-    NodeProto {
-        op_type: op.into(),
-        name: format!("{op} to {output}"),
-        input: inputs.iter().map(|s| s.to_string()).collect(),
-        output: vec![output.into()],
-        ..Default::default()
-    }
-}
-
-fn value(name: &str, dims: &[i64]) -> ValueInfoProto {
-    let dim = dims.iter().map(|&d| DimensionProto { dim_value: Some(d), dim_param: None }).collect();
-    let shape = Some(TensorShapeProto { dim });
-    let tensor_type = Some(TensorTypeProto { elem_type: DataType::Float as i32, shape });
-    ValueInfoProto { name: name.into(), r#type: Some(TypeProto { tensor_type }) }
-}
-
 /// y = w·relu(x) for two inputs.
 fn small() -> ModelProto {
-    let graph = GraphProto {
-        node: vec![node("Relu", &["x"], "h"), node("MatMul", &["h", "w"], "y")],
-        name: "g".into(),
-        initializer: vec![tensor("w", &[2, 1], &[1.0, 2.0])],
-        input: vec![value("x", &[1, 2])],
-        output: vec![value("y", &[1, 1])],
-        sparse_initializer: vec![],
-    };
-    let opset_import = vec![OperatorSetIdProto { domain: String::new(), version: 13 }];
-    ModelProto { ir_version: 7, graph: Some(graph), opset_import }
+    let nodes = vec![node("Relu", &["x"], "h"), node("MatMul", &["h", "w"], "y")];
+    model(13, value("x", &[1, 2]), vec![floats("w", &[2, 1], &[1.0, 2.0])], nodes)
 }
 
 fn with(change: impl FnOnce(&mut GraphProto)) -> ModelProto {
@@ -133,7 +92,7 @@ fn declared_sizes_are_not_believed() {
 fn broadcasting_cannot_blow_up() {
     let model = with(|g| {
         g.input[0] = value("x", &[4096, 1]);
-        g.initializer[0] = tensor("w", &[1, 1 << 20], &vec![1.0; 1 << 20]);
+        g.initializer[0] = floats("w", &[1, 1 << 20], &vec![1.0; 1 << 20]);
         g.node = vec![node("Add", &["x", "w"], "y")];
     });
     assert!(error(&model).contains("more than"));
@@ -146,13 +105,13 @@ fn weights_must_be_finite() {
         assert!(text.contains("'w'") && text.contains("entry 1") && text.contains("finite"), "{text}");
     }
     let overflow = with(|g| {
-        g.initializer = vec![tensor("w", &[2, 1], &[3e38, 3e38]), tensor("c", &[1], &[1e38])];
+        g.initializer = vec![floats("w", &[2, 1], &[3e38, 3e38]), floats("c", &[1], &[1e38])];
         g.node[1].output[0] = "z".into();
         g.node.push(node("Mul", &["z", "c"], "y"));
     });
     assert!(error(&overflow).contains("float32"));
     let division = with(|g| {
-        g.initializer.push(tensor("zero", &[1], &[0.0]));
+        g.initializer.push(floats("zero", &[1], &[0.0]));
         g.node[1].output[0] = "z".into();
         g.node.push(node("Div", &["z", "zero"], "y"));
     });

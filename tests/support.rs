@@ -1,7 +1,12 @@
 //! What the tests share: where things are, seeded inputs, and generated verifiers as programs.
 
+pub mod model;
+pub mod oracle;
+pub mod real;
+
 use pg_codegen::lower::{Plan, lower};
 use pg_codegen::{build, compile, emit};
+use pg_runtime::network::Network;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -61,6 +66,15 @@ impl Random {
         (self.bits() >> 40) as f32 / (1 << 23) as f32 - 1.0
     }
 
+    /// Uniform in 0, …, count − 1.
+    pub fn below(&mut self, count: usize) -> usize {
+        (self.bits() >> 33) as usize % count
+    }
+
+    pub fn pick<T: Clone>(&mut self, choices: &[T]) -> T {
+        choices[self.below(choices.len())].clone()
+    }
+
     pub fn numbers(&mut self, count: usize) -> Vec<f32> {
         (0..count).map(|_| self.number()).collect()
     }
@@ -96,9 +110,17 @@ impl Verifier {
     }
 }
 
+/// The network's outputs for inputs that stand one after the other in `x`.
+pub fn evaluate(network: &dyn Network, x: &[f32]) -> Vec<f32> {
+    let mut y = vec![0.0; x.len() / network.inputs() * network.outputs()];
+    network.forward(x, &mut y);
+    y
+}
+
 /// The largest difference between two lists, relative to the largest magnitude in the first.
 pub fn relative_difference(a: &[f32], b: &[f32]) -> f64 {
     assert_eq!(a.len(), b.len());
+    assert!(a.iter().chain(b).all(|v| v.is_finite()), "not finite");
     let scale = a.iter().fold(0.0f64, |m, &v| m.max(f64::from(v).abs()));
     let largest = a.iter().zip(b).fold(0.0f64, |m, (&a, &b)| m.max((f64::from(a) - f64::from(b)).abs()));
     if largest == 0.0 { 0.0 } else { largest / scale }

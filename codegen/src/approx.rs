@@ -2,7 +2,9 @@
 //!
 //! An [`Approx`] stands for some real number within `radius` of `value`. Weights read from a file have radius 0. Each
 //! operation computes its own rounding error without error (`fma` and two-sum residuals), so a result that happens to
-//! be exact keeps radius 0, and folding that changes nothing is recognised as bit-exact without special cases.
+//! be exact keeps radius 0, and folding that changes nothing is recognised as bit-exact without special cases. The
+//! exception is below 1e-280, where a product or quotient of doubles always states an error. What is made from an
+//! unusable number is unusable.
 
 use std::ops::{Add, Div, Mul, Neg, Sub};
 
@@ -25,9 +27,11 @@ fn sum_up<const N: usize>(terms: [f64; N]) -> f64 {
     if sum == 0.0 { 0.0 } else { (sum * (1.0 + 8.0 * f64::EPSILON)).next_up() }
 }
 
-/// An upper bound of the product of two nonnegative numbers, 0 only if one of them is 0.
+/// An upper bound of the product of two nonnegative numbers, 0 only if one of them is 0. Zero times an infinite radius
+/// is NaN, not 0: a number without any bound may be none at all.
 fn product_up(a: f64, b: f64) -> f64 {
-    if a == 0.0 || b == 0.0 { 0.0 } else { (a * b).next_up() }
+    let product = a * b;
+    if product == 0.0 && (a == 0.0 || b == 0.0) { 0.0 } else { product.next_up() }
 }
 
 impl Approx {
@@ -48,21 +52,36 @@ impl Approx {
     }
 
     /// √a. From √A − s = (A − s²)/(√A + s), the error is at most (|a − s²| + radius)/s.
+    ///
+    /// A number that may be negative gives an unusable result. Hence s > 0 wherever there is an error to divide by it.
     pub fn sqrt(self) -> Approx {
         let s = self.value.sqrt();
         let residual = (-s).mul_add(s, self.value).abs();
         let radius = match sum_up([residual, self.radius, underflow(self.value)]) {
+            _ if self.value < self.radius => f64::INFINITY,
             0.0 => 0.0,
             error => (error / s).next_up(),
         };
         Approx { value: s, radius }
     }
 
-    /// The nearest float32 and a bound of its distance from the number; `None` when it leaves float32's range.
+    /// The nearest float32 and a bound of its distance from the number; `None` when there is no finite one of either.
     pub fn to_f32(self) -> Option<(f32, f64)> {
         let nearest = self.value as f32;
-        (self.is_usable() && nearest.is_finite())
-            .then(|| (nearest, sum_up([(self.value - f64::from(nearest)).abs(), self.radius])))
+        let distance = sum_up([(self.value - f64::from(nearest)).abs(), self.radius]);
+        (nearest.is_finite() && distance.is_finite()).then_some((nearest, distance))
+    }
+
+    /// The number rounded to float32. Rounding is monotone: the result lies between those of the two ends.
+    pub fn rounded_to_f32(self) -> Approx {
+        let rounded = |v: f64| f64::from(v as f32);
+        let value = rounded(self.value);
+        if self.radius == 0.0 {
+            return Approx::exact(value);
+        }
+        let low = rounded((self.value - self.radius).next_down());
+        let high = rounded((self.value + self.radius).next_up());
+        Approx { value, radius: sum_up([(value - low).max(high - value)]) }
     }
 }
 
@@ -129,7 +148,8 @@ impl Div for Approx {
         let q = self.value / other.value;
         let residual = (-q).mul_add(other.value, self.value).abs();
         let error = sum_up([residual, underflow(self.value), self.radius, product_up(q.abs(), other.radius)]);
-        let divisor = (other.value.abs() - other.radius).next_down();
+        let least = other.value.abs() - other.radius;
+        let divisor = if other.radius == 0.0 { least } else { least.next_down() };
         let radius = match error {
             _ if divisor <= 0.0 => f64::INFINITY,
             0.0 => 0.0,
@@ -174,5 +194,19 @@ mod tests {
         assert!(!(Approx::ONE / Approx::exact(0.0)).is_usable());
         assert!(!(Approx::ONE / Approx { value: 1e-3, radius: 1e-2 }).is_usable());
         assert!(Approx::exact(1e300).to_f32().is_none());
+    }
+
+    #[test]
+    fn a_root_of_what_may_be_negative_is_unusable() {
+        assert!(!Approx { value: -0.0, radius: 1.0 }.sqrt().is_usable());
+        assert!(!Approx { value: 1e-3, radius: 1e-2 }.sqrt().is_usable());
+        assert_eq!(Approx::exact(-0.0).sqrt(), Approx::exact(-0.0));
+    }
+
+    #[test]
+    fn a_lost_number_is_not_found_again() {
+        let lost = Approx { value: 1.0, radius: f64::INFINITY };
+        assert!(!(Approx::exact(0.0) * lost).is_usable());
+        assert!(!(Approx::exact(0.0) / Approx { value: 1.0, radius: f64::NAN }).is_usable());
     }
 }

@@ -24,6 +24,8 @@ pub struct Lp {
     highs: *mut c_void,
     rows: usize,
     cols: usize,
+    /// HiGHS refused a part of the program (a number beyond its range): what it would solve is not what was asked.
+    broken: bool,
 }
 
 // SAFETY: an instance of HiGHS may be used from any thread, by one at a time.
@@ -46,7 +48,7 @@ impl Lp {
     /// An empty program. Presolve is off: it would throw away the basis, the duals of removed rows and the rays.
     pub fn new() -> Lp {
         // SAFETY: no precondition.
-        let lp = Lp { highs: unsafe { sys::Highs_create() }, rows: 0, cols: 0 };
+        let lp = Lp { highs: unsafe { sys::Highs_create() }, rows: 0, cols: 0, broken: false };
         assert!(!lp.highs.is_null(), "HiGHS could not be created");
         lp.set_flag(c"output_flag", false);
         lp.set_text(c"solver", c"simplex");
@@ -73,6 +75,11 @@ impl Lp {
         assert_eq!(status, sys::STATUS_OK, "HiGHS has no option {option:?}");
     }
 
+    /// A warning says that HiGHS left out coefficients too small for it, which is its own business.
+    fn note(&mut self, status: sys::HighsInt) {
+        self.broken |= status == sys::STATUS_ERROR;
+    }
+
     pub fn rows(&self) -> usize {
         self.rows
     }
@@ -88,7 +95,7 @@ impl Lp {
             let none = std::ptr::null();
             sys::Highs_addCol(self.highs, cost, lower, upper, 0, none, std::ptr::null())
         };
-        assert_eq!(status, sys::STATUS_OK, "HiGHS refused a column");
+        self.note(status);
         self.cols += 1;
         self.cols - 1
     }
@@ -100,8 +107,7 @@ impl Lp {
         let count = terms.len() as sys::HighsInt;
         // SAFETY: live instance; both arrays hold `count` entries.
         let status = unsafe { sys::Highs_addRow(self.highs, lower, upper, count, index.as_ptr(), value.as_ptr()) };
-        // A warning says that HiGHS left out coefficients too small for it, which weakens the row's meaning to it alone.
-        assert_ne!(status, sys::STATUS_ERROR, "HiGHS refused a row");
+        self.note(status);
         self.rows += 1;
         self.rows - 1
     }
@@ -110,33 +116,36 @@ impl Lp {
         assert!(col < self.cols);
         // SAFETY: live instance, existing column.
         let status = unsafe { sys::Highs_changeColBounds(self.highs, col as sys::HighsInt, lower, upper) };
-        assert_eq!(status, sys::STATUS_OK, "HiGHS refused the bounds [{lower}, {upper}]");
+        self.note(status);
     }
 
     pub fn set_row_bounds(&mut self, row: usize, lower: f64, upper: f64) {
         assert!(row < self.rows);
         // SAFETY: live instance, existing row.
         let status = unsafe { sys::Highs_changeRowBounds(self.highs, row as sys::HighsInt, lower, upper) };
-        assert_eq!(status, sys::STATUS_OK, "HiGHS refused the bounds [{lower}, {upper}]");
+        self.note(status);
     }
 
     pub fn set_cost(&mut self, col: usize, cost: f64) {
         assert!(col < self.cols);
         // SAFETY: live instance, existing column.
         let status = unsafe { sys::Highs_changeColCost(self.highs, col as sys::HighsInt, cost) };
-        assert_eq!(status, sys::STATUS_OK, "HiGHS refused the cost {cost}");
+        self.note(status);
     }
 
     pub fn set_coefficient(&mut self, row: usize, col: usize, value: f64) {
         assert!(row < self.rows && col < self.cols);
         // SAFETY: live instance, existing row and column.
         let status = unsafe { sys::Highs_changeCoeff(self.highs, row as sys::HighsInt, col as sys::HighsInt, value) };
-        assert_ne!(status, sys::STATUS_ERROR, "HiGHS refused the coefficient {value}");
+        self.note(status);
     }
 
     /// Solves from the last basis, for at most `limit`, and stops soon after `interrupt` is set. After trouble it solves
     /// once more without the basis.
     pub fn solve(&mut self, limit: Duration, interrupt: &AtomicBool) -> LpStatus {
+        if self.broken {
+            return LpStatus::Trouble("a number beyond the solver's range");
+        }
         let start = Instant::now();
         match self.run(limit, interrupt) {
             LpStatus::Trouble(_) => {
@@ -280,6 +289,13 @@ mod tests {
         assert_eq!(lp.solve(LIMIT, &AtomicBool::new(false)), LpStatus::Infeasible);
         let ray = lp.dual_ray().expect("a ray");
         assert!(ray[0] != 0.0);
+    }
+
+    #[test]
+    fn a_number_beyond_its_range_is_trouble() {
+        let mut lp = triangle();
+        lp.add_row(f64::NEG_INFINITY, 1.0, &[(0, 1e30)]);
+        assert!(matches!(lp.solve(LIMIT, &AtomicBool::new(false)), LpStatus::Trouble(_)));
     }
 
     #[test]

@@ -109,8 +109,11 @@ impl RelaxedNetwork {
         let slack = (l < 0.0).then(|| self.lp.add_col(self.penalties[layer], 0.0, -l));
         terms.extend(slack.map(|slack| (slack, -1.0)));
         let equation = self.lp.add_row(bias, bias, &terms);
-        let chord =
-            slack.map(|slack| self.lp.add_row(f64::NEG_INFINITY, 1.0, &[(activation, 1.0 / u), (slack, -1.0 / l)]));
+        let chord = slack.map(|slack| {
+            let (activation_factor, slack_factor, limit) = chord(l, u);
+            let terms = [(activation, activation_factor), (slack, slack_factor)];
+            self.lp.add_row(f64::NEG_INFINITY, limit, &terms)
+        });
         Some(Neuron { activation, slack, equation, chord, lower: l, upper: u, chord_lower: l, chord_upper: u })
     }
 
@@ -209,15 +212,26 @@ impl Neuron {
     /// A chord for tighter bounds than the node's would cut off points of it; one for much looser bounds is weak.
     fn move_chord(&mut self, lp: &mut Lp, slack: usize, chord: usize, l: f64, u: f64) {
         let stale = |new: f64, old: f64| new.abs() > old.abs() || new.abs() < (1.0 - CHORD_GAIN) * old.abs();
-        if u > 0.0 && stale(u, self.chord_upper) {
-            lp.set_coefficient(chord, self.activation, 1.0 / u);
+        let (moves_upper, moves_lower) = (u > 0.0 && stale(u, self.chord_upper), l < 0.0 && stale(l, self.chord_lower));
+        if moves_upper {
             self.chord_upper = u;
         }
-        if l < 0.0 && stale(l, self.chord_lower) {
-            lp.set_coefficient(chord, slack, -1.0 / l);
+        if moves_lower {
             self.chord_lower = l;
         }
+        if moves_upper || moves_lower {
+            let (activation_factor, slack_factor, limit) = self::chord(self.chord_lower, self.chord_upper);
+            lp.set_coefficient(chord, self.activation, activation_factor);
+            lp.set_coefficient(chord, slack, slack_factor);
+            lp.set_row_bounds(chord, f64::NEG_INFINITY, limit);
+        }
     }
+}
+
+/// y/u + s/(−l) ≤ 1, scaled so that the larger coefficient is 1: factors of y and s, and the limit.
+fn chord(l: f64, u: f64) -> (f64, f64, f64) {
+    let scale = u.max(-l);
+    (-l / scale, u / scale, u.min(-l))
 }
 
 /// The weight of each layer's slack: neighbouring layers differ by a constant factor, mild enough that the weights of a

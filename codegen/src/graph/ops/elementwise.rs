@@ -56,11 +56,14 @@ fn scaling(operand: &Reading, indices: &[usize], factor: impl Fn(usize) -> Appro
     map
 }
 
-/// `scale·(x − mean)/√(var + ε) + bias`, per channel (axis 1, or axis 0 of a vector).
+/// `scale·(x − mean)/√(var + ε) + bias`, per channel: axis 1, or all of a vector.
 pub fn batch_normalization(epsilon: f32, inputs: &[Reading]) -> Result<(Vec<usize>, Affine), String> {
     let x = &inputs[0];
-    let channel_axis = usize::from(x.shape.len() > 1);
-    let channels = *x.shape.get(channel_axis).ok_or("its input has no channel axis")?;
+    let (channels, inner) = match x.shape {
+        [] => return Err("its input is a scalar".into()),
+        [n] => (1, *n),
+        [_, channels, inner @ ..] => (*channels, inner.iter().product()),
+    };
     let parameter = |i: usize, what: &str| -> Result<&Tensor, String> {
         let tensor = inputs[i].constant.ok_or_else(|| format!("its {what} must be constant"))?;
         if tensor.data.len() == channels {
@@ -73,7 +76,6 @@ pub fn batch_normalization(epsilon: f32, inputs: &[Reading]) -> Result<(Vec<usiz
     let (mean, var) = (parameter(3, "mean")?, parameter(4, "variance")?);
     let epsilon = Approx::exact(f64::from(epsilon));
     let factors: Vec<Approx> = (0..channels).map(|c| scale.data[c] / (var.data[c] + epsilon).sqrt()).collect();
-    let inner: usize = x.shape[channel_axis + 1..].iter().product();
     let channel = |i: usize| i / inner % channels;
     let indices: Vec<usize> = (0..x.len()).collect();
     let mut map = scaling(x, &indices, |i| factors[channel(i)]);

@@ -176,12 +176,13 @@ fn slice_axis(len: usize, start: i64, end: i64, step: i64) -> Result<Vec<usize>,
     let from_end = |i: i64| if i < 0 { i.saturating_add(n) } else { i };
     match step {
         0 => Err("its step is 0".into()),
+        _ if n == 0 => Ok(vec![]),
         1.. => {
             let (start, end) = (from_end(start).clamp(0, n), from_end(end).clamp(0, n));
             Ok((start..end).step_by(step as usize).map(|i| i as usize).collect())
         }
         _ => {
-            let (start, end) = (from_end(start).clamp(-1, n - 1), from_end(end).clamp(-1, n - 1));
+            let (start, end) = (from_end(start).clamp(0, n - 1), from_end(end).clamp(-1, n - 1));
             let back = step.unsigned_abs() as usize;
             Ok((end + 1..=start).rev().step_by(back).map(|i| i as usize).collect())
         }
@@ -215,6 +216,8 @@ mod tests {
         assert_eq!(slice_axis(5, 1, i64::MAX, 2), Ok(vec![1, 3]));
         assert_eq!(slice_axis(5, -1, i64::MIN, -2), Ok(vec![4, 2, 0]));
         assert_eq!(slice_axis(5, 4, 1, 1), Ok(vec![]));
+        assert_eq!(slice_axis(5, -9, i64::MIN, -1), Ok(vec![0]));
+        assert_eq!(slice_axis(0, -1, i64::MIN, -1), Ok(vec![]));
         assert!(slice_axis(5, 0, 5, 0).is_err());
     }
 

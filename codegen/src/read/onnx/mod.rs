@@ -1,5 +1,6 @@
 //! ONNX: decode, order the nodes, build the graph.
 
+mod known;
 mod limits;
 mod node;
 mod order;
@@ -8,11 +9,12 @@ mod tensor;
 
 use super::Format;
 use crate::error::Error;
-use crate::graph::{Graph, GraphBuilder, Op, Operand};
+use crate::graph::{Graph, GraphBuilder, Operand};
+use known::{Known, is_integer};
 use node::{Meaning, meaning};
 use prost::Message;
 use proto::{DataType, GraphProto, ModelProto, NodeProto, ValueInfoProto};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 /// The opsets whose operators mean what this reader takes them to mean.
 const OPSETS: std::ops::RangeInclusive<i64> = 7..=21;
@@ -52,14 +54,17 @@ fn graph(proto: &GraphProto, opset: i64) -> Result<Graph, Error> {
     let nodes = meanings(&order, opset)?;
     let shape = input_shape(input).map_err(Error::Model)?;
     let (mut builder, x) = GraphBuilder::new(&input.name, shape).map_err(Error::Model)?;
-    let mut known = constants;
-    known.insert(&input.name, x);
+    let mut known = Known { operands: constants, integers: integer_initialisers(proto) };
+    known.operands.insert(&input.name, x);
     for (node, meaning) in order.into_iter().zip(nodes) {
-        let result = add_node(&mut builder, node, meaning, &known);
-        let operand = result.map_err(|e| Error::Model(format!("{}: {e}", describe(node, opset))))?;
-        known.insert(&node.output[0], operand);
+        let added = known.add(&mut builder, node, meaning);
+        added.map_err(|e| Error::Model(format!("{}: {e}", describe(node, opset))))?;
     }
-    builder.finish(&known[output.name.as_str()]).map_err(Error::Model)
+    builder.finish(&known.operands[output.name.as_str()]).map_err(Error::Model)
+}
+
+fn integer_initialisers(proto: &GraphProto) -> HashSet<&str> {
+    proto.initializer.iter().filter(|t| is_integer(t.data_type())).map(|t| t.name.as_str()).collect()
 }
 
 /// The meanings of all nodes, or everything about them that is not supported.
@@ -75,43 +80,6 @@ fn meanings(order: &[&NodeProto], opset: i64) -> Result<Vec<Meaning>, Error> {
     if unsupported.is_empty() { Ok(found) } else { Err(Error::Unsupported(unsupported)) }
 }
 
-fn add_node(
-    builder: &mut GraphBuilder,
-    node: &NodeProto,
-    meaning: Meaning,
-    known: &HashMap<&str, Operand>,
-) -> Result<Operand, String> {
-    let present = node.input.iter().filter(|name| !name.is_empty());
-    let mut inputs: Vec<Operand> = present.map(|name| known[name.as_str()].clone()).collect();
-    let name = if node.name.is_empty() { &node.output[0] } else { &node.name };
-    if node.input.iter().rev().skip_while(|n| n.is_empty()).any(|n| n.is_empty()) {
-        return Err("an optional input is left out before a given one, which is not supported".into());
-    }
-    let op = match meaning {
-        Meaning::Constant(tensor) => return Ok(tensor.into()),
-        Meaning::Op(Op::Identity) => {
-            inputs.truncate(1);
-            Op::Identity
-        }
-        Meaning::Op(op) => op,
-        Meaning::SliceBy(tensors) => {
-            inputs.extend(tensors.into_iter().map(Operand::from));
-            Op::Slice
-        }
-        Meaning::CastToInteger => {
-            let whole = |operand: &Operand| match operand {
-                Operand::Constant(t) => t.data.iter().all(|v| v.radius == 0.0 && v.value.fract() == 0.0),
-                Operand::Value(_) => false,
-            };
-            if !inputs.iter().all(whole) {
-                return Err("a Cast to integers is supported for whole constants only".into());
-            }
-            Op::Identity
-        }
-    };
-    builder.node(name, &op, &inputs, &node.output[0])
-}
-
 fn describe(node: &NodeProto, opset: i64) -> String {
     let name = if node.name.is_empty() { node.output.first().map_or("", |o| o) } else { &node.name };
     format!("node '{name}' ({}, opset {opset})", node.op_type)
@@ -119,7 +87,7 @@ fn describe(node: &NodeProto, opset: i64) -> String {
 
 /// The one input that is not an initialiser.
 fn only_input(proto: &GraphProto) -> Result<&ValueInfoProto, Error> {
-    let initialisers: std::collections::HashSet<&str> = proto.initializer.iter().map(|t| t.name.as_str()).collect();
+    let initialisers: HashSet<&str> = proto.initializer.iter().map(|t| t.name.as_str()).collect();
     let inputs: Vec<_> = proto.input.iter().filter(|i| !initialisers.contains(i.name.as_str())).collect();
     one(&inputs, "input")
 }

@@ -1,6 +1,6 @@
 //! The register of supported operators: from a node's type and attributes to an [`Op`].
 
-use super::proto::{AttributeProto, DataType, NodeProto};
+use super::proto::{AttributeProto, AttributeType, DataType, NodeProto};
 use super::tensor::tensor;
 use crate::approx::Approx;
 use crate::graph::{Op, Tensor};
@@ -10,9 +10,9 @@ pub enum Meaning {
     Op(Op),
     /// A Slice of opset 9 or older: starts, ends, axes as attributes.
     SliceBy(Vec<Tensor>),
-    /// A Cast of constants to integers, which must be whole already.
-    CastToInteger,
-    Constant(Tensor),
+    Dropout,
+    Cast(DataType),
+    Constant(Tensor, DataType),
 }
 
 /// The node's meaning, or what about it is not supported.
@@ -34,24 +34,26 @@ pub fn meaning(node: &NodeProto) -> Result<Meaning, String> {
         "Mul" => Op::Mul,
         "Div" => Op::Div,
         "Relu" => Op::Relu,
-        "BatchNormalization" => batch_normalization(&attributes)?,
+        "BatchNormalization" => batch_normalization(&attributes, &node.output)?,
         "Flatten" => Op::Flatten { axis: attributes.int("axis", 1)? },
         "Reshape" => Op::Reshape { allow_zero: attributes.flag("allowzero")? },
         "Squeeze" => Op::Squeeze { axes: attributes.ints("axes") },
         "Unsqueeze" => Op::Unsqueeze { axes: attributes.ints("axes") },
         "Transpose" => Op::Transpose { perm: attributes.ints("perm") },
-        "Identity" | "Dropout" => Op::Identity,
-        "Concat" => Op::Concat { axis: attributes.int("axis", 0)? },
-        "Slice" => return Ok(slice(&attributes)),
+        "Identity" => Op::Identity,
+        "Concat" => Op::Concat { axis: attributes.required_int("axis")? },
+        "Slice" => return slice(&attributes),
+        "Dropout" => return Ok(Meaning::Dropout),
         "Cast" => return cast(&attributes),
-        "Constant" => return constant(&attributes).map(Meaning::Constant),
+        "Constant" => return constant(&attributes),
         other => return Err(format!("the operator {other} is not supported")),
     };
     Ok(Meaning::Op(op))
 }
 
-fn batch_normalization(attributes: &Attributes) -> Result<Op, String> {
-    if attributes.flag("training_mode")? {
+/// Training is an attribute since opset 14; before, it shows in outputs beside the first.
+fn batch_normalization(attributes: &Attributes, outputs: &[String]) -> Result<Op, String> {
+    if attributes.flag("training_mode")? || outputs.iter().skip(1).any(|name| !name.is_empty()) {
         return Err("it is in training mode".into());
     }
     if attributes.int("spatial", 1)? == 0 {
@@ -60,47 +62,51 @@ fn batch_normalization(attributes: &Attributes) -> Result<Op, String> {
     Ok(Op::BatchNormalization { epsilon: attributes.float("epsilon", 1e-5)? })
 }
 
-fn slice(attributes: &Attributes) -> Meaning {
+fn slice(attributes: &Attributes) -> Result<Meaning, String> {
     let vector = |ints: Vec<i64>| Tensor {
         shape: vec![ints.len()],
         data: ints.iter().map(|&i| Approx::exact(i as f64)).collect(),
     };
-    let (starts, ends) = (attributes.ints("starts"), attributes.ints("ends"));
-    if starts.is_none() && ends.is_none() {
-        return Meaning::Op(Op::Slice);
+    match (attributes.ints("starts"), attributes.ints("ends")) {
+        (None, None) => Ok(Meaning::Op(Op::Slice)),
+        (Some(starts), Some(ends)) => {
+            let given = [Some(starts), Some(ends), attributes.ints("axes")];
+            Ok(Meaning::SliceBy(given.into_iter().flatten().map(vector).collect()))
+        }
+        _ => Err("it has only one of the attributes 'starts' and 'ends'".into()),
     }
-    let given = [starts, ends, attributes.ints("axes")];
-    Meaning::SliceBy(given.into_iter().flatten().map(vector).collect())
 }
 
 fn cast(attributes: &Attributes) -> Result<Meaning, String> {
-    match DataType::try_from(attributes.int("to", 0)? as i32) {
-        Ok(DataType::Float | DataType::Double) => Ok(Meaning::Op(Op::Identity)),
-        Ok(DataType::Int32 | DataType::Int64) => Ok(Meaning::CastToInteger),
+    match DataType::try_from(attributes.required_int("to")? as i32) {
+        Ok(to @ (DataType::Float | DataType::Double | DataType::Int32 | DataType::Int64)) => Ok(Meaning::Cast(to)),
         Ok(other) => Err(format!("a Cast to {other:?} is not supported")),
         Err(_) => Err("a Cast to an unknown type".into()),
     }
 }
 
-fn constant(attributes: &Attributes) -> Result<Tensor, String> {
+fn constant(attributes: &Attributes) -> Result<Meaning, String> {
     let exact = |v: f64| if v.is_finite() { Ok(Approx::exact(v)) } else { Err(format!("its value is {v}")) };
-    let collect = |values: Vec<f64>| values.into_iter().map(exact).collect::<Result<Vec<_>, _>>();
     let attribute = attributes.0.first().ok_or("it has no value")?;
-    let (shape, data) = match (attribute.name.as_str(), &attribute.t, attribute.f, attribute.i) {
-        ("value", Some(proto), ..) => return tensor(proto),
-        ("value_float", _, Some(f), _) => (vec![], collect(vec![f64::from(f)])?),
-        ("value_int", _, _, Some(i)) => (vec![], collect(vec![i as f64])?),
-        ("value_floats", ..) => {
+    let (shape, data, element) = match attribute.name.as_str() {
+        "value" => {
+            let proto = attribute.t.as_ref().ok_or("its value is not a tensor")?;
+            return Ok(Meaning::Constant(tensor(proto)?, proto.data_type()));
+        }
+        "value_float" => (vec![], vec![f64::from(attributes.float("value_float", 0.0)?)], DataType::Float),
+        "value_int" => (vec![], vec![attributes.required_int("value_int")? as f64], DataType::Int64),
+        "value_floats" => {
             let floats: Vec<f64> = attribute.floats.iter().map(|&f| f64::from(f)).collect();
-            (vec![floats.len()], collect(floats)?)
+            (vec![floats.len()], floats, DataType::Float)
         }
-        ("value_ints", ..) => {
+        "value_ints" => {
             let ints: Vec<f64> = attribute.ints.iter().map(|&i| i as f64).collect();
-            (vec![ints.len()], collect(ints)?)
+            (vec![ints.len()], ints, DataType::Int64)
         }
-        (other, ..) => return Err(format!("a Constant given by '{other}' is not supported")),
+        other => return Err(format!("a Constant given by '{other}' is not supported")),
     };
-    Ok(Tensor { shape, data })
+    let data = data.into_iter().map(exact).collect::<Result<Vec<_>, _>>()?;
+    Ok(Meaning::Constant(Tensor { shape, data }, element))
 }
 
 struct Attributes<'a>(&'a [AttributeProto]);
@@ -111,14 +117,18 @@ impl Attributes<'_> {
     }
 
     fn float(&self, name: &str, default: f32) -> Result<f32, String> {
-        let value = self.find(name).map_or(Some(default), |a| a.f);
+        let value = self.find(name).map_or(Some(default), |a| a.f.or_else(|| omitted(a, AttributeType::Float)));
         value.filter(|v| v.is_finite()).ok_or_else(|| format!("its attribute '{name}' is not a finite number"))
     }
 
     fn int(&self, name: &str, default: i64) -> Result<i64, String> {
-        self.find(name)
-            .map_or(Some(default), |a| a.i)
-            .ok_or_else(|| format!("its attribute '{name}' is not an integer"))
+        let value = self.find(name).map_or(Some(default), |a| a.i.or_else(|| omitted(a, AttributeType::Int)));
+        value.ok_or_else(|| format!("its attribute '{name}' is not an integer"))
+    }
+
+    fn required_int(&self, name: &str) -> Result<i64, String> {
+        self.find(name).ok_or_else(|| format!("it has no attribute '{name}'"))?;
+        self.int(name, 0)
     }
 
     fn flag(&self, name: &str) -> Result<bool, String> {
@@ -128,4 +138,9 @@ impl Attributes<'_> {
     fn ints(&self, name: &str) -> Option<Vec<i64>> {
         self.find(name).map(|a| a.ints.clone())
     }
+}
+
+/// Protobuf may leave out a value of 0: then only the attribute's type tells that it is there.
+fn omitted<T: Default>(attribute: &AttributeProto, kind: AttributeType) -> Option<T> {
+    (attribute.r#type() == kind).then(T::default)
 }

@@ -73,6 +73,8 @@ pub struct AttributeProto {
     pub floats: Vec<f32>,
     #[prost(int64, repeated, tag = "8")]
     pub ints: Vec<i64>,
+    #[prost(enumeration = "AttributeType", tag = "20")]
+    pub r#type: i32,
 }
 
 #[derive(Clone, PartialEq, Message)]
@@ -115,7 +117,7 @@ pub struct DimensionProto {
 pub struct TensorProto {
     #[prost(int64, repeated, tag = "1")]
     pub dims: Vec<i64>,
-    #[prost(int32, tag = "2")]
+    #[prost(enumeration = "DataType", tag = "2")]
     pub data_type: i32,
     #[prost(float, repeated, tag = "4")]
     pub float_data: Vec<f32>,
@@ -131,6 +133,18 @@ pub struct TensorProto {
     pub double_data: Vec<f64>,
     #[prost(int32, tag = "14")]
     pub data_location: i32,
+}
+
+/// The kinds of attribute that this reader looks at; the numbers are ONNX's.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Enumeration)]
+#[repr(i32)]
+pub enum AttributeType {
+    Undefined = 0,
+    Float = 1,
+    Int = 2,
+    Tensor = 4,
+    Floats = 6,
+    Ints = 7,
 }
 
 /// The element types that this reader names; the numbers are ONNX's.

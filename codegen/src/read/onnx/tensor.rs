@@ -1,4 +1,4 @@
-//! Constant tensors: raw or typed data, floats and the integers that shapes are made of.
+//! Constant tensors: raw or typed data, floats, the integers that shapes are made of, and truth values as 0 and 1.
 
 use super::proto::{DataType, EXTERNAL, TensorProto};
 use crate::approx::Approx;
@@ -16,6 +16,9 @@ pub fn tensor(proto: &TensorProto) -> Result<Tensor, String> {
         Ok(DataType::Double) => entries(proto, &proto.double_data, f64::from_le_bytes, |v| v),
         Ok(DataType::Int32) => entries(proto, &proto.int32_data, |b| f64::from(i32::from_le_bytes(b)), f64::from),
         Ok(DataType::Int64) => entries(proto, &proto.int64_data, |b| i64::from_le_bytes(b) as f64, |v| v as f64),
+        Ok(DataType::Bool) => {
+            entries(proto, &proto.int32_data, |[b]: [u8; 1]| f64::from(b != 0), |v| f64::from(v != 0))
+        }
         Ok(other) => Err(format!("its element type {other:?} is not supported")),
         Err(_) => Err(format!("its element type {} is unknown", proto.data_type)),
     }?;
