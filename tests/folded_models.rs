@@ -183,7 +183,7 @@ impl Made {
     /// With a vector, or a scalar that is broadcast.
     fn elementwise(&mut self, step: Step) {
         let value = self.value();
-        let width = if self.random.bits() % 2 == 0 { 1 } else { self.forms.len() };
+        let width = if self.random.below(2) == 0 { 1 } else { self.forms.len() };
         let (name, numbers) = self.numbers(&[width]);
         match step {
             Step::SubFrom => self.apply("Sub", &[&name, &value]),
@@ -206,7 +206,7 @@ impl Made {
     fn gemm(&mut self, columns: usize) {
         let (value, rows) = (self.value(), self.forms.len());
         let (alpha, beta) = (self.number() as f32, self.number() as f32);
-        let transposed = self.random.bits() % 2 == 0;
+        let transposed = self.random.below(2) == 0;
         let (b, mut matrix) = self.numbers(&if transposed { [columns, rows] } else { [rows, columns] });
         if transposed {
             matrix = (0..rows * columns).map(|i| matrix[i % columns * rows + i / columns].clone()).collect();
@@ -214,7 +214,7 @@ impl Made {
         let alpha_real = Real::from(f64::from(alpha));
         self.multiply(&matrix.iter().map(|v| v * &alpha_real).collect::<Vec<_>>(), columns);
         let mut inputs = vec![value, b];
-        if self.random.bits() % 4 != 0 {
+        if self.random.below(4) != 0 {
             let (c, shift) = self.numbers(&[columns]);
             inputs.push(c);
             let beta = Real::from(f64::from(beta));
