@@ -70,12 +70,14 @@ struct Rows {
 }
 
 impl<'a> Bounder<'a> {
-    /// Also returns the bounds of every neuron on the whole box.
+    /// Also returns the bounds of every neuron on the whole box. Bounds on a larger box may be given: then only what they
+    /// leave undecided is bounded again.
     pub fn new(
         network: &'a dyn Network,
         layers: &'a Layers,
         input_lower: Vec<f64>,
         input_upper: Vec<f64>,
+        larger: Option<&Domain>,
     ) -> Result<(Bounder<'a>, Domain), Emptiness> {
         let neurons: usize = network.widths().iter().sum();
         let size = |(l, u): (&f64, &f64)| l.abs().max(u.abs());
@@ -83,16 +85,25 @@ impl<'a> Bounder<'a> {
         let terms = 2.0 * neurons as f64 + 64.0;
         let mut bounder =
             Bounder { network, layers, input_lower, input_upper, slop: vec![], output_size: vec![], terms, rows: 0 };
-        let mut domain = Domain::unknown(network.widths());
+        let mut domain = larger.cloned().unwrap_or_else(|| Domain::unknown(network.widths()));
+        let last = layers.hidden();
         for (k, layer) in layers.0.iter().enumerate() {
             bounder.slop.push(slop(layer, &largest));
-            let all: Vec<usize> = (0..layer.outputs).collect();
-            bounder.tighten_layer(&mut domain, k, &all, &[Relaxation::Adaptive, Relaxation::Parallel])?;
+            let open: Vec<usize> = match larger {
+                None => (0..layer.outputs).collect(),
+                Some(_) if k == last => vec![],
+                Some(_) => domain.undecided(k).collect(),
+            };
+            bounder.tighten_layer(&mut domain, k, &open, &[Relaxation::Adaptive, Relaxation::Parallel])?;
             largest = domain.upper[k].iter().map(|&u| if u > 0.0 { u } else { 0.0 }).collect();
         }
-        let last = layers.hidden();
         bounder.output_size = domain.lower[last].iter().zip(&domain.upper[last]).map(size).collect();
         Ok((bounder, domain))
+    }
+
+    /// The box.
+    pub fn input(&self) -> (Vec<f64>, Vec<f64>) {
+        (self.input_lower.clone(), self.input_upper.clone())
     }
 
     pub fn hidden(&self) -> usize {

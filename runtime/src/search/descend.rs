@@ -33,7 +33,7 @@ impl Search<'_> {
     }
 
     /// The gradient at `x` of the row with the largest value there; `None` for a disjunct without rows.
-    fn gradient(&self, disjunct: &Disjunct, x: &[f64]) -> Option<Vec<f64>> {
+    pub fn gradient(&self, disjunct: &Disjunct, x: &[f64]) -> Option<Vec<f64>> {
         let activations = self.activations(x);
         let y = activations.last()?;
         let row = disjunct.rows.iter().max_by(|a, b| value(a, x, y).total_cmp(&value(b, x, y)))?;

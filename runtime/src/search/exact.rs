@@ -4,10 +4,11 @@
 //! phases of the neurons that the box alone leaves open, and the property's; all coefficients are dyadic or decimal, so
 //! nothing is rounded.
 
+use super::peregrinn::Task;
 use super::{End, Search};
 use crate::bounds::Domain;
 use crate::lp::exact::{Bounds, Outcome, Relation, System, exact, solve};
-use crate::property::Disjunct;
+use crate::property::{Disjunct, Side};
 use crate::verdict::StopReason;
 use num_rational::BigRational;
 use num_traits::{ToPrimitive, Zero};
@@ -20,7 +21,8 @@ type Form = Vec<BigRational>;
 
 impl Search<'_> {
     /// Closes the node, or ends the search with its counterexample or with the reason why neither is possible.
-    pub fn decide_exactly(&mut self, disjunct: &Disjunct, domain: &Domain, root: &Domain) -> Result<(), End> {
+    pub fn decide_exactly(&mut self, task: &Task, domain: &Domain) -> Result<(), End> {
+        let disjunct = task.disjunct;
         let give_up = |why: &str| Err(End::Stopped(StopReason::GaveUp(why.into())));
         let neurons: usize = self.network.widths()[1..].iter().sum();
         if (0..self.layers.0.len()).any(|k| self.network.layer_error(k).is_some()) {
@@ -30,7 +32,7 @@ impl Search<'_> {
             return give_up("a node is too close to call, and the network is too large for rational arithmetic");
         }
         self.counters.exact_calls += 1;
-        let system = self.system(disjunct, domain, root);
+        let system = self.system(task, domain);
         let control = self.control;
         match solve(&system, None, &mut || control.stop().is_none()).map(|answer| answer.outcome) {
             Ok(Outcome::Infeasible(_)) => Ok(()),
@@ -43,12 +45,16 @@ impl Search<'_> {
         }
     }
 
-    fn system(&self, disjunct: &Disjunct, domain: &Domain, root: &Domain) -> System {
+    /// The disjunct's exact box, cut down to the task's: a cut lies inside, so it is exact as it stands.
+    fn system(&self, task: &Task, domain: &Domain) -> System {
+        let (disjunct, root) = (task.disjunct, &task.root);
         let inputs = self.network.inputs();
-        let columns = disjunct.region.sides().map(|side| Bounds {
-            lower: Some(side.lower().value.to_rational()),
-            upper: Some(side.upper().value.to_rational()),
-        });
+        let side_bounds = |(i, side): (usize, &Side)| {
+            let number = |v: f64| exact(v).expect("a box is finite");
+            let (lower, upper) = (side.lower().value.to_rational(), side.upper().value.to_rational());
+            Bounds { lower: Some(lower.max(number(task.lower[i]))), upper: Some(upper.min(number(task.upper[i]))) }
+        };
+        let columns = disjunct.region.sides().enumerate().map(side_bounds);
         let mut system = System { columns: columns.collect(), rows: vec![] };
         for (i, side) in disjunct.region.sides().enumerate() {
             let unit = |sign: i32| -> Form {

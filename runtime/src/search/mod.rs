@@ -5,16 +5,21 @@ mod descend;
 mod exact;
 mod peregrinn;
 mod sample;
+mod split_inputs;
 mod tree;
 
 use crate::bounds::Layers;
 use crate::network::Network;
-use crate::options::Options;
+use crate::options::{Engine, Options};
 use crate::property::Property;
 use crate::report::{Control, Counters, Times};
 use crate::verdict::{StopReason, Verdict, Witness};
+use peregrinn::Task;
 use std::time::Instant;
 pub use tree::ClosedTree;
+
+/// Up to this many inputs, boxes are split before phases.
+const FEW_INPUTS: usize = 16;
 
 /// A verdict and what it took.
 #[derive(Debug)]
@@ -46,7 +51,7 @@ pub fn verify(network: &dyn Network, property: &Property, options: &Options, con
     let layers = Layers::of(network);
     let (counters, times) = (Counters::default(), Times::default());
     let mut search = Search { network, layers: &layers, property, options, control, counters, times };
-    let verdict = match search.sample().and_then(|()| search.peregrinn()) {
+    let verdict = match search.run() {
         Ok(()) => Verdict::Holds(ClosedTree::new(search.counters.leaves)),
         Err(End::Violated(witness)) => Verdict::Violated(witness),
         Err(End::Stopped(reason)) => Verdict::Unknown(reason),
@@ -55,7 +60,17 @@ pub fn verify(network: &dyn Network, property: &Property, options: &Options, con
     Outcome { verdict, counters: search.counters, times: search.times }
 }
 
-impl Search<'_> {
+impl<'a> Search<'a> {
+    /// Closes every leaf, or says what ended the search.
+    fn run(&mut self) -> Result<(), End> {
+        self.sample()?;
+        let mut tasks: Vec<Task<'a>> = self.root_tasks()?;
+        if self.options.engine == Engine::Auto && self.network.inputs() <= FEW_INPUTS {
+            tasks = self.split_inputs(tasks)?;
+        }
+        self.peregrinn(tasks)
+    }
+
     /// Ends the search if the input is a counterexample.
     fn try_witness(&self, input: &[f32]) -> Result<(), End> {
         match Witness::replay(self.network, self.property, input) {

@@ -21,12 +21,15 @@ struct Node {
 }
 
 /// One disjunct's search: its open nodes, and what bounds and relaxes them.
-struct Task<'a> {
-    disjunct: &'a Disjunct,
-    rows: Vec<Objective>,
+pub struct Task<'a> {
+    pub disjunct: &'a Disjunct,
+    /// Its part of the disjunct's box.
+    pub lower: Vec<f64>,
+    pub upper: Vec<f64>,
+    pub rows: Vec<Objective>,
     bounder: Bounder<'a>,
     relaxed: Option<RelaxedNetwork>,
-    root: Domain,
+    pub root: Domain,
     open: Vec<Node>,
     random: Random,
     /// How near the root's bounds come to excluding the disjunct.
@@ -47,9 +50,8 @@ const DESCEND_EVERY: u64 = 32;
 const MOST_IN_TURN: usize = 32;
 
 impl<'a> Search<'a> {
-    /// Closes every leaf of every disjunct, or says what ended the search.
-    pub fn peregrinn(&mut self) -> Result<(), End> {
-        let mut tasks = self.root_tasks()?;
+    /// Closes every leaf of every task, or says what ended the search.
+    pub fn peregrinn(&mut self, mut tasks: Vec<Task<'a>>) -> Result<(), End> {
         let all = self.property.disjuncts.len().max(1) as f64;
         let mut closed = 1.0 - tasks.len() as f64 / all;
         let mut turn = if tasks.len() > MOST_IN_TURN { u64::MAX } else { FIRST_TURN };
@@ -64,44 +66,58 @@ impl<'a> Search<'a> {
     }
 
     /// The disjuncts that the bounds of the whole box do not exclude, the nearest to a violation first.
-    fn root_tasks(&mut self) -> Result<Vec<Task<'a>>, End> {
+    pub fn root_tasks(&mut self) -> Result<Vec<Task<'a>>, End> {
         let mut tasks: Vec<Task> = Vec::new();
         let mut last: Option<(&Disjunct, Option<(Bounder<'a>, Domain)>)> = None;
         for disjunct in &self.property.disjuncts {
             self.go_on()?;
             let known = last.take().filter(|(before, _)| Arc::ptr_eq(&before.region, &disjunct.region));
-            let bounded = known.map(|(_, bounded)| bounded).unwrap_or_else(|| self.bound_box(disjunct));
-            match &bounded {
-                Some((bounder, root)) => tasks.extend(self.root_task(disjunct, bounder.clone(), root.clone())),
-                None => self.counters.leaves += 1,
+            let bounded = known.map(|(_, bounded)| bounded).unwrap_or_else(|| {
+                let (lower, upper) = disjunct.region.enclosure();
+                self.bound_box(lower, upper, None)
+            });
+            let task = bounded.as_ref().and_then(|(bounder, root)| self.task(disjunct, bounder.clone(), root.clone()));
+            if task.is_none() {
+                self.close_leaf();
             }
+            tasks.extend(task);
             last = Some((disjunct, bounded));
         }
         tasks.sort_by(|a, b| a.margin.total_cmp(&b.margin));
         Ok(tasks)
     }
 
-    /// Bounds of every neuron on the disjunct's box; `None` if they contradict each other, so that it is empty.
-    fn bound_box(&mut self, disjunct: &Disjunct) -> Option<(Bounder<'a>, Domain)> {
-        let (lower, upper) = disjunct.region.enclosure();
-        let (network, layers) = (self.network, self.layers);
-        let result = timed(&mut self.times.bounds, || Bounder::new(network, layers, lower, upper));
-        result.ok()
+    /// A node that its bounds exclude before it is ever open.
+    pub fn close_leaf(&mut self) {
+        self.counters.nodes += 1;
+        self.counters.leaves += 1;
     }
 
-    fn root_task(&mut self, disjunct: &'a Disjunct, mut bounder: Bounder<'a>, root: Domain) -> Option<Task<'a>> {
+    /// Bounds of every neuron on a box; `None` if they contradict each other, so that it is empty.
+    pub fn bound_box(
+        &mut self,
+        lower: Vec<f64>,
+        upper: Vec<f64>,
+        larger: Option<&Domain>,
+    ) -> Option<(Bounder<'a>, Domain)> {
+        let (network, layers) = (self.network, self.layers);
+        timed(&mut self.times.bounds, || Bounder::new(network, layers, lower, upper, larger)).ok()
+    }
+
+    /// The search of one box for one disjunct; `None` if its bounds exclude it.
+    pub fn task(&mut self, disjunct: &'a Disjunct, mut bounder: Bounder<'a>, root: Domain) -> Option<Task<'a>> {
         let (inputs, outputs) = (self.network.inputs(), self.network.outputs());
         let rows: Vec<Objective> = disjunct.rows.iter().map(|row| Objective::of_row(row, inputs, outputs)).collect();
         let margin = timed(&mut self.times.bounds, || margin(&mut bounder, &root, &rows));
         self.counters.bound_rows += std::mem::take(&mut bounder.rows);
         if margin > 0.0 {
-            self.counters.nodes += 1;
-            self.counters.leaves += 1;
             return None;
         }
+        let (lower, upper) = bounder.input();
         let node = Node { domain: root.clone(), depth: 0, changed: usize::MAX, share: 1.0 };
         let random = Random::new(self.options.seed);
-        Some(Task { disjunct, rows, bounder, relaxed: None, root, open: vec![node], random, margin })
+        let open = vec![node];
+        Some(Task { disjunct, lower, upper, rows, bounder, relaxed: None, root, open, random, margin })
     }
 
     /// Visits nodes of one disjunct, depth first, until none is open or its turn is over.
@@ -168,7 +184,7 @@ impl<'a> Search<'a> {
         };
         match guided.or_else(|| by_bounds(&node.domain)) {
             Some(branch) => Ok(Step::Split(branch)),
-            None => self.decide_exactly(task.disjunct, &node.domain, &task.root).map(|()| Step::Closed),
+            None => self.decide_exactly(task, &node.domain).map(|()| Step::Closed),
         }
     }
 
@@ -188,11 +204,10 @@ impl<'a> Search<'a> {
 
     fn relax(&mut self, task: &mut Task, node: &Node) -> Result<Relaxed, End> {
         let (layers, control, penalty) = (self.layers, self.control, self.options.penalty);
-        let (lower, upper) = task.disjunct.region.enclosure();
-        let (root, rows) = (&task.root, &task.rows);
+        let (root, rows, lower, upper) = (&task.root, &task.rows, &task.lower, &task.upper);
         let result = timed(&mut self.times.lp, || {
             let relaxed =
-                task.relaxed.get_or_insert_with(|| RelaxedNetwork::new(layers, (&lower, &upper), root, rows, penalty));
+                task.relaxed.get_or_insert_with(|| RelaxedNetwork::new(layers, (lower, upper), root, rows, penalty));
             let result = relaxed.solve(&node.domain, control);
             (result, relaxed.iterations())
         });
