@@ -10,6 +10,10 @@ use crate::report::Progress;
 
 /// A box is too small when every side is below this share of the property's.
 const SMALLEST: f64 = 1e-4;
+/// Or when it has been halved this often.
+const DEEPEST: u64 = 50;
+/// With so few undecided neurons their phases are the quicker way from the start.
+const FEW_PHASES: usize = 16;
 /// A descent for one box in so many; the centre of every box is tried.
 const DESCEND_EVERY: u64 = 16;
 
@@ -19,6 +23,10 @@ impl<'a> Search<'a> {
         let mut small = Vec::new();
         let all = tasks.len() as f64;
         for (done, task) in tasks.into_iter().enumerate() {
+            if self.undecided(&task) <= FEW_PHASES {
+                small.push(task);
+                continue;
+            }
             let full: Vec<f64> = widths(&task);
             let mut open = vec![(task, 0u64)];
             let mut closed = 0.0;
@@ -27,8 +35,8 @@ impl<'a> Search<'a> {
                 self.counters.nodes += 1;
                 self.try_centre(&task)?;
                 match self.widest(&task, &full) {
-                    None => small.push(task),
-                    Some(input) => closed += self.halve(&task, input, depth, &mut open),
+                    Some(input) if depth < DEEPEST => closed += self.halve(&task, input, depth, &mut open),
+                    _ => small.push(task),
                 }
                 self.counters.max_depth = self.counters.max_depth.max(depth);
                 self.control.show(&Progress {
@@ -41,6 +49,10 @@ impl<'a> Search<'a> {
             }
         }
         Ok(small)
+    }
+
+    fn undecided(&self, task: &Task) -> usize {
+        (0..self.layers.hidden()).map(|layer| task.root.undecided(layer).count()).sum()
     }
 
     fn try_centre(&mut self, task: &Task) -> Result<(), End> {
