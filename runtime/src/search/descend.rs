@@ -4,15 +4,24 @@
 //! gradient of the network itself move it inside, if there is an inside. Nothing here needs to be sound: what it finds is
 //! replayed.
 
+use super::sample::Random;
 use super::{End, Search};
 use crate::property::{Disjunct, Row};
 
-/// Steps from each point, each half as long as the one before.
-const STEPS: usize = 8;
+/// Steps from each point, each shorter than the one before by a constant factor.
+const STEPS: usize = 14;
+const SHRINK: f64 = 0.7;
 /// The first step, as a share of each side of the box.
-const FIRST_STEP: f64 = 0.25;
+const FIRST_STEP: f64 = 0.5;
 
 impl Search<'_> {
+    /// A descent from a random point of the disjunct's box.
+    pub fn descend_anywhere(&mut self, disjunct: &Disjunct, random: &mut Random) -> Result<(), End> {
+        let (lower, upper) = disjunct.region.enclosure();
+        let start: Vec<f64> = lower.iter().zip(&upper).map(|(l, u)| l + (u - l) * random.unit()).collect();
+        self.descend(disjunct, &start)
+    }
+
     /// Replays the point, then the points of a descent of the row that is farthest from holding.
     pub fn descend(&mut self, disjunct: &Disjunct, point: &[f64]) -> Result<(), End> {
         let (lower, upper) = disjunct.region.enclosure();
@@ -27,7 +36,7 @@ impl Search<'_> {
                 let direction = if gradient[i] == 0.0 { 0.0 } else { gradient[i].signum() };
                 *x = (*x - direction * step * (upper[i] - lower[i])).max(lower[i]).min(upper[i]);
             }
-            step /= 2.0;
+            step *= SHRINK;
         }
         Ok(())
     }

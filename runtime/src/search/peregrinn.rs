@@ -46,6 +46,8 @@ enum Step {
 const FIRST_TURN: u64 = 16;
 /// A descent costs as much as a node: one in so many.
 const DESCEND_EVERY: u64 = 32;
+/// Descents from random points before a turn, as many as a share of its nodes allows.
+const MOST_DESCENTS: u64 = 64;
 /// More open disjuncts than this are searched one after the other, to keep memory bounded.
 const MOST_IN_TURN: usize = 32;
 
@@ -57,6 +59,10 @@ impl<'a> Search<'a> {
         let mut turn = if tasks.len() > MOST_IN_TURN { u64::MAX } else { FIRST_TURN };
         while !tasks.is_empty() {
             for task in &mut tasks {
+                for _ in 0..(turn / DESCEND_EVERY).min(MOST_DESCENTS) {
+                    self.go_on()?;
+                    self.descend_anywhere(task.disjunct, &mut task.random)?;
+                }
                 self.take_turn(task, turn, all, &mut closed)?;
             }
             tasks.retain(|task| !task.open.is_empty());

@@ -11,7 +11,7 @@ const SAMPLES: usize = 2000;
 const BATCH: usize = 200;
 
 /// Descents tried for each of the first disjuncts.
-const DESCENTS: usize = 10;
+const DESCENTS: usize = 5;
 const MOST_DISJUNCTS: usize = 100;
 
 /// Seeded numbers (xorshift64*).
@@ -69,10 +69,7 @@ impl Search<'_> {
         for _ in 0..DESCENTS {
             for disjunct in disjuncts.iter().take(MOST_DISJUNCTS) {
                 self.go_on()?;
-                let (lower, upper) = disjunct.region.enclosure();
-                let start = |(l, u): (&f64, &f64)| l + (u - l) * random.unit();
-                let x: Vec<f64> = lower.iter().zip(&upper).map(start).collect();
-                self.descend(disjunct, &x)?;
+                self.descend_anywhere(disjunct, &mut random)?;
             }
         }
         Ok(())
