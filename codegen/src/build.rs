@@ -4,8 +4,10 @@ use crate::error::Error;
 use crate::lower::{Plan, Runtime};
 use pg_runtime::files::write_atomically;
 use std::fs;
+use std::io::ErrorKind;
 use std::path::{Component, Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::{Command, Output, Stdio};
+use std::time::Duration;
 
 /// The runtime beside this tool's own source.
 pub const RUNTIME: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../runtime");
@@ -60,11 +62,22 @@ pub fn build(dir: &Path, plan: &Plan) -> Result<PathBuf, Error> {
         fs::set_permissions(&binary, mode).map_err(|e| Error::file("make executable", &binary, e))?;
     }
     let binary = binary.canonicalize().map_err(|e| Error::file("find", &binary, e))?;
-    let info = Command::new(&binary).arg("info").output().map_err(|e| Error::file("run", &binary, e))?;
+    let info = run_info(&binary).map_err(|e| Error::file("run", &binary, e))?;
     if !String::from_utf8_lossy(&info.stdout).contains(&plan.net.source.sha256) {
         return Err(Error::Build(format!("{} was built for another model; build again", binary.display())));
     }
     Ok(binary)
+}
+
+/// A process started by another thread may hold the new file open for writing until it executes: a moment's patience.
+fn run_info(binary: &Path) -> std::io::Result<Output> {
+    for _ in 0..100 {
+        match Command::new(binary).arg("info").output() {
+            Err(e) if e.kind() == ErrorKind::ExecutableFileBusy => std::thread::sleep(Duration::from_millis(20)),
+            result => return result,
+        }
+    }
+    Command::new(binary).arg("info").output()
 }
 
 /// The target folder: the one beside the runtime's source if it is a path, else one of the user's.
