@@ -79,7 +79,7 @@ fn dense<T: Scalar, const I: usize, const O: usize, const P: usize>() -> f64 {
     let weight: &'static [Panel<I>; P] = Box::leak(Box::new([[Lanes([0.01; 16]); I]; P]));
     let bias: &'static [Lanes; P] = Box::leak(Box::new([Lanes([0.1; 16]); P]));
     let layer: Dense<I, O, P> = Dense::new(weight, bias);
-    let h = vec![[T::from(0.5); I]; ROWS];
+    let h = vec![[T::widen(0.5); I]; ROWS];
     let mut z = vec![[T::default(); O]; ROWS];
     best((2 * ROWS * I * O * CALLS) as f64, || {
         for _ in 0..CALLS {

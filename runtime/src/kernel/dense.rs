@@ -167,7 +167,7 @@ impl<const I: usize, const O: usize, const P: usize> Dense<I, O, P> {
     ) -> usize {
         let mut sums = [[[[T::default(); PANEL]; Q]; R]; U];
         if let Some(bias) = self.bias {
-            sums[0] = [std::array::from_fn(|q| bias[panel + q].0.map(T::from)); R];
+            sums[0] = [widen(bias, panel); R];
         }
         for step in 0..I / U {
             for (u, sums) in sums.iter_mut().enumerate() {
@@ -200,7 +200,12 @@ impl<const I: usize, const O: usize, const P: usize> Dense<I, O, P> {
         i: usize,
         sums: &mut [[[T; PANEL]; Q]; R],
     ) {
-        let weight: [[T; PANEL]; Q] = std::array::from_fn(|q| self.weight[panel + q][i].0.map(T::from));
+        let mut weight = [[T::default(); PANEL]; Q];
+        for q in 0..Q {
+            for lane in 0..PANEL {
+                weight[q][lane] = T::widen(self.weight[panel + q][i].0[lane]);
+            }
+        }
         for r in 0..R {
             for q in 0..Q {
                 for lane in 0..PANEL {
@@ -225,6 +230,18 @@ impl<const I: usize, const O: usize, const P: usize> Dense<I, O, P> {
             bias[o] = self.bias.map_or(0.0, |bias| bias[o / PANEL].0[o % PANEL]);
         }
     }
+}
+
+/// `Q` panels of numbers from `first` on. A loop: a closure would not be compiled for the instruction set at hand.
+#[inline(always)]
+fn widen<T: Scalar, const P: usize, const Q: usize>(panels: &[Lanes; P], first: usize) -> [[T; PANEL]; Q] {
+    let mut wide = [[T::default(); PANEL]; Q];
+    for q in 0..Q {
+        for lane in 0..PANEL {
+            wide[q][lane] = T::widen(panels[first + q].0[lane]);
+        }
+    }
+    wide
 }
 
 /// Stores a panel, or as much of it as there are neurons.

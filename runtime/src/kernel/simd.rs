@@ -16,13 +16,18 @@ pub trait Simd: Copy {
 }
 
 /// The numbers a kernel computes with; weights are float32 either way.
-pub trait Scalar:
-    Copy + Default + PartialOrd + Add<Output = Self> + Mul<Output = Self> + AddAssign + From<f32>
-{
+pub trait Scalar: Copy + Default + PartialOrd + Add<Output = Self> + Mul<Output = Self> + AddAssign {
+    fn widen(value: f32) -> Self;
+
     fn fused(a: Self, b: Self, c: Self) -> Self;
 }
 
 impl Scalar for f32 {
+    #[inline(always)]
+    fn widen(value: f32) -> f32 {
+        value
+    }
+
     #[inline(always)]
     fn fused(a: f32, b: f32, c: f32) -> f32 {
         a.mul_add(b, c)
@@ -30,6 +35,11 @@ impl Scalar for f32 {
 }
 
 impl Scalar for f64 {
+    #[inline(always)]
+    fn widen(value: f32) -> f64 {
+        f64::from(value)
+    }
+
     #[inline(always)]
     fn fused(a: f64, b: f64, c: f64) -> f64 {
         a.mul_add(b, c)

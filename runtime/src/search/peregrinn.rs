@@ -175,7 +175,7 @@ impl<'a> Search<'a> {
         if self.bound(task, node) {
             return Ok(Step::Closed);
         }
-        let guided = match self.relax(task, node)? {
+        let guided = match self.relax(task, node) {
             Relaxed::Feasible(point) => {
                 let branch = by_slack(&node.domain, &point, self.options.priority, &mut task.random);
                 self.try_point(task.disjunct, &point, branch.is_none())?;
@@ -208,18 +208,18 @@ impl<'a> Search<'a> {
         excluded
     }
 
-    fn relax(&mut self, task: &mut Task, node: &Node) -> Result<Relaxed, End> {
+    fn relax(&mut self, task: &mut Task, node: &Node) -> Relaxed {
         let (layers, control, penalty) = (self.layers, self.control, self.options.penalty);
         let (root, rows, lower, upper) = (&task.root, &task.rows, &task.lower, &task.upper);
-        let result = timed(&mut self.times.lp, || {
+        let (result, iterations) = timed(&mut self.times.lp, || {
             let relaxed =
                 task.relaxed.get_or_insert_with(|| RelaxedNetwork::new(layers, (lower, upper), root, rows, penalty));
             let result = relaxed.solve(&node.domain, control);
             (result, relaxed.iterations())
         });
         self.counters.lp_calls += 1;
-        self.counters.simplex_iterations += result.1;
-        Ok(result.0)
+        self.counters.simplex_iterations += iterations;
+        result
     }
 
     /// Replays the program's point. Where it is a point of the network, and now and then elsewhere, a descent from it too.
