@@ -3,6 +3,7 @@
 //! Generated code implements [`Network`] with constants and unrolled kernels, the interpreter with run-time matrices;
 //! the rest of the runtime knows a network by this trait alone.
 
+use crate::kernel::{Matrix, Packed};
 use std::borrow::Cow;
 
 /// A ReLU network: affine layers with a ReLU between any two.
@@ -24,6 +25,11 @@ pub trait Network: Sync {
 
     /// Copies a layer's matrix, one neuron after the other, and its biases.
     fn copy_layer(&self, layer: usize, weight: &mut [f32], bias: &mut [f32]);
+
+    /// A matrix that the bounds have picked from a layer, ready for products: rows one after the other.
+    fn matrix(&self, rows: usize, cols: usize, matrix: &[f32]) -> Box<dyn Matrix> {
+        Box::new(Packed::new(rows, cols, matrix))
+    }
 
     fn inputs(&self) -> usize {
         self.widths()[0]

@@ -11,6 +11,9 @@ use crate::verdict::StopReason;
 pub struct Counters {
     /// Nodes of the search tree that were visited.
     pub nodes: u64,
+    /// Nodes of the trees that bound hidden neurons, and of those that bound the property, without a linear program.
+    pub neuron_nodes: u64,
+    pub property_nodes: u64,
     /// Leaves closed by a rigorous bound.
     pub leaves: u64,
     /// Linear programs solved: the paper's convex calls.
@@ -29,6 +32,9 @@ pub struct Counters {
 pub struct Times {
     pub total: f64,
     pub sampling: f64,
+    pub attack: f64,
+    pub refine: f64,
+    pub prove: f64,
     pub bounds: f64,
     pub lp: f64,
     pub certify: f64,

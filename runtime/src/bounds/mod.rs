@@ -4,15 +4,19 @@
 //! its rounding error is subtracted at the end; no directed rounding, no fast-math. A NaN or an infinity never makes a
 //! bound better: comparisons are written so that they then fail.
 
+mod ascent;
 mod backward;
 mod domain;
 mod enclose;
+mod front;
 mod layers;
 mod objective;
 
+pub use ascent::{Ascent, Node, ROWS, Split, Steps, Work};
 pub use backward::{Bounder, Relaxation};
 pub use domain::{Domain, Emptiness};
 pub use enclose::enclose;
+pub use front::{Front, Row};
 pub use layers::{Layer, Layers};
 pub use objective::Objective;
 

@@ -17,7 +17,7 @@ pub const PANEL: usize = 16;
 #[repr(C, align(64))]
 pub struct Lanes(pub [f32; PANEL]);
 
-const ZERO: Lanes = Lanes([0.0; PANEL]);
+pub(super) const ZERO: Lanes = Lanes([0.0; PANEL]);
 
 /// The weights of sixteen neurons from each of `I` inputs.
 pub type Panel<const I: usize> = [Lanes; I];

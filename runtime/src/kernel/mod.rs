@@ -2,7 +2,9 @@
 
 mod blob;
 mod dense;
+mod packed;
 mod simd;
 
 pub use dense::{Backward, Dense, Lanes, PANEL, Panel, pack, pack_back, pack_bias};
+pub use packed::{Matrix, Packed, padded};
 pub use simd::{Scalar, Simd, Task, dispatch};

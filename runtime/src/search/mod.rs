@@ -1,9 +1,13 @@
 //! The search over neuron phases.
 
+mod attack;
 mod branch;
 mod descend;
 mod exact;
+mod fast;
 mod peregrinn;
+mod prove;
+mod refine;
 mod sample;
 mod split_inputs;
 mod tree;
@@ -65,10 +69,17 @@ impl<'a> Search<'a> {
     fn run(&mut self) -> Result<(), End> {
         self.sample()?;
         let mut tasks: Vec<Task<'a>> = self.root_tasks()?;
-        if self.options.engine == Engine::Auto && self.network.inputs() <= FEW_INPUTS {
+        if self.is_wide() {
+            tasks = self.fast(tasks)?;
+        } else if self.options.engine == Engine::Auto {
             tasks = self.split_inputs(tasks)?;
         }
         self.peregrinn(tasks)
+    }
+
+    /// Whether the engine for wide inputs is asked for, and has hidden layers to work on.
+    fn is_wide(&self) -> bool {
+        self.options.engine == Engine::Auto && self.network.inputs() > FEW_INPUTS && self.layers.hidden() > 0
     }
 
     /// Ends the search if the input is a counterexample.

@@ -51,6 +51,14 @@ const MOST_DESCENTS: u64 = 64;
 /// More open disjuncts than this are searched one after the other, to keep memory bounded.
 const MOST_IN_TURN: usize = 32;
 
+impl Task<'_> {
+    /// Starts over from tighter bounds.
+    pub fn restart(&mut self, root: &Domain) {
+        self.root = root.clone();
+        self.open = vec![Node { domain: root.clone(), depth: 0, changed: usize::MAX, share: 1.0 }];
+    }
+}
+
 impl<'a> Search<'a> {
     /// Closes every leaf of every task, or says what ended the search.
     pub fn peregrinn(&mut self, mut tasks: Vec<Task<'a>>) -> Result<(), End> {

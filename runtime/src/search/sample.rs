@@ -66,7 +66,8 @@ impl Search<'_> {
                 self.try_inputs(&x)?;
             }
         }
-        for _ in 0..DESCENTS {
+        let descents = if self.is_wide() { 0 } else { DESCENTS };
+        for _ in 0..descents {
             for disjunct in disjuncts.iter().take(MOST_DISJUNCTS) {
                 self.go_on()?;
                 self.descend_anywhere(disjunct, &mut random)?;

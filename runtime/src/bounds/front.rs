@@ -1,0 +1,243 @@
+//! The layers before a row of numbers, compacted and in float32: where the fast engine searches.
+//!
+//! A row is a linear function of the activations of the front's last layer. Neurons that the domain shows off are left out;
+//! the others keep the numbers that the one bound needs, rounded so that what is computed from them in float32, less its
+//! stated error, is a lower bound:
+//!
+//! - `slope` ĝ ≈ u/(u−l) is any number in [0, 1]; the multiplier of an undecided neuron with μ < 0 is ν = fl(μĝ);
+//! - `cost` t is at least max(−ĝl, (1−ĝ)u) and what the rounding of ν adds, so that its term is at least μt;
+//! - `slop` r is what a unit of |ν| may cost by the rounding of the product with the layer's matrix, at the largest
+//!   activations before it, and by the layer's stated error.
+//!
+//! Undecided neurons with μ ≥ 0 have ν = fl(αμ) ≤ μ, neurons fixed on ν = fl(μ−β) ≤ μ, neurons fixed off ν = β ≥ 0: their
+//! terms are at least 0 exactly, since rounding is monotone.
+
+use super::{Domain, Layer, Layers, Objective};
+use crate::kernel::{Matrix, padded};
+use crate::network::Network;
+
+/// Half the distance of 1 from the next float32: the relative error of one operation, with room for second-order terms.
+pub(crate) const ROUND_32: f64 = 1.001 / 16_777_216.0;
+/// The largest error of an operation whose result underflows.
+const UNDERFLOW_32: f64 = f32::MIN_POSITIVE as f64;
+
+pub struct Front {
+    pub(crate) layers: Vec<FrontLayer>,
+    /// The box, rounded outward, and the larger magnitude of its sides; padded with zeros.
+    pub(crate) input_lower: Vec<f32>,
+    pub(crate) input_upper: Vec<f32>,
+    pub(crate) input_size: Vec<f32>,
+    /// Every undecided neuron: its layer in the front, and its place there.
+    pub(crate) open: Vec<Place>,
+    /// All that underflow may cost a row, for multipliers up to 1.
+    pub(crate) underflow: f64,
+}
+
+/// A neuron of a front.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Place {
+    pub layer: u32,
+    pub index: u32,
+}
+
+/// One layer: an entry for each live neuron, padded with zeros.
+pub(crate) struct FrontLayer {
+    /// The neurons' numbers in the network.
+    pub neurons: Vec<usize>,
+    pub width: usize,
+    pub bias: Vec<f32>,
+    /// For on neurons 1, 0 and 0.
+    pub slope: Vec<f32>,
+    pub cost: Vec<f32>,
+    /// −ĝl: where the chord meets z = 0.
+    pub lift: Vec<f32>,
+    pub slop: Vec<f32>,
+    /// The share of μ ≥ 0 to start from: all or nothing, whichever leaves the smaller triangle.
+    pub alpha: Vec<f32>,
+    /// min(u, −l), by which branching ranks neurons with μ ≥ 0.
+    pub triangle: Vec<f32>,
+    /// Of the neurons, to the activations before them; and the other way.
+    pub back: Box<dyn Matrix>,
+    pub forward: Box<dyn Matrix>,
+}
+
+/// A linear function of the activations of a front's last layer and perhaps of the inputs, to be bounded from below.
+#[derive(Clone, Debug)]
+pub struct Row {
+    pub(crate) mu: Vec<f32>,
+    pub(crate) x: Option<Vec<f32>>,
+    pub(crate) constant: f64,
+    /// How far this may be from the function meant, anywhere in the domain.
+    pub(crate) error: f64,
+}
+
+impl Front {
+    /// The layers before layer `end`, on a domain.
+    pub fn new(
+        network: &dyn Network,
+        layers: &Layers,
+        end: usize,
+        domain: &Domain,
+        (lower, upper): (&[f64], &[f64]),
+    ) -> Front {
+        let inputs = lower.len();
+        let mut before: Vec<usize> = (0..inputs).collect();
+        let mut largest: Vec<f64> = lower.iter().zip(upper).map(|(l, u)| l.abs().max(u.abs())).collect();
+        let pad = |values: Vec<f32>| pad(values, padded(inputs));
+        let mut front = Front {
+            layers: vec![],
+            input_lower: pad(lower.iter().map(|&l| below(l)).collect()),
+            input_upper: pad(upper.iter().map(|&u| above(u)).collect()),
+            input_size: pad(largest.iter().map(|&size| above(size)).collect()),
+            open: vec![],
+            underflow: 0.0,
+        };
+        for k in 0..end {
+            let neurons: Vec<usize> = (0..layers.0[k].outputs).filter(|&j| domain.upper[k][j] > 0.0).collect();
+            front.underflow += (neurons.len() + 8) as f64 * UNDERFLOW_32 * (largest.iter().sum::<f64>() + 8.0);
+            let layer = FrontLayer::new(network, &layers.0[k], k, &neurons, &before, &largest, domain);
+            let is_open = |&index: &usize| domain.is_undecided(k, neurons[index]);
+            let place = |index: usize| Place { layer: k as u32, index: index as u32 };
+            front.open.extend((0..neurons.len()).filter(is_open).map(place));
+            largest = neurons.iter().map(|&j| domain.upper[k][j]).collect();
+            front.layers.push(layer);
+            before = neurons;
+        }
+        front
+    }
+
+    /// The undecided neurons: their number is the length of a node's shares.
+    pub fn undecided(&self) -> usize {
+        self.open.len()
+    }
+
+    /// The layer and number in the network of an undecided neuron.
+    pub fn neuron(&self, open: usize) -> (usize, usize) {
+        let Place { layer, index } = self.open[open];
+        (layer as usize, self.layers[layer as usize].neurons[index as usize])
+    }
+
+    /// A neuron of the layer after the front, or its negative: exact but for the layer's stated error.
+    pub fn neuron_row(&self, layer: &Layer, neuron: usize, sign: f32, domain: &Domain) -> Row {
+        let last = self.layers.last().expect("a layer");
+        let weights = layer.row(neuron);
+        let mu = last.neurons.iter().map(|&i| sign * weights[i]).collect();
+        let k = self.layers.len() - 1;
+        let total: f64 = last.neurons.iter().map(|&i| domain.upper[k][i]).sum();
+        let error = (layer.weight_error[neuron] * total + layer.bias_error[neuron]) * (1.0 + 1e-9);
+        Row { mu: pad(mu, last.width), x: None, constant: f64::from(sign * layer.bias[neuron]), error }
+    }
+
+    /// An objective over the network's outputs, carried to the last hidden layer in float64 and rounded: the distance from
+    /// what is rounded is part of the row's error.
+    pub fn objective_row(&self, layer: &Layer, objective: &Objective, domain: &Domain) -> Row {
+        let last = self.layers.last().expect("a layer");
+        let k = self.layers.len() - 1;
+        let round = (layer.outputs as f64 + 4.0) * f64::EPSILON;
+        let mut error = objective.constant_error;
+        let mut coefficient = |&i: &usize| {
+            let (mut sum, mut size) = (0.0, 0.0);
+            for (j, &c) in objective.y.iter().enumerate() {
+                let term = c * f64::from(layer.row(j)[i]);
+                sum += term;
+                size += term.abs();
+            }
+            let rounded = sum as f32;
+            error += ((sum - f64::from(rounded)).abs() + round * size) * domain.upper[k][i];
+            rounded
+        };
+        let mu: Vec<f32> = last.neurons.iter().map(&mut coefficient).collect();
+        let largest: f64 = last.neurons.iter().map(|&i| domain.upper[k][i]).sum();
+        let (mut constant, mut size) = (objective.constant, objective.constant.abs());
+        for (j, &c) in objective.y.iter().enumerate() {
+            let term = c * f64::from(layer.bias[j]);
+            constant += term;
+            size += term.abs();
+            error += c.abs() * (layer.weight_error[j] * largest + layer.bias_error[j]);
+            error += objective.y_error[j] * domain.lower[k + 1][j].abs().max(domain.upper[k + 1][j].abs());
+        }
+        error += round * size;
+        let x = objective.x.iter().any(|&a| a != 0.0).then(|| {
+            let rounded: Vec<f32> = objective.x.iter().map(|&a| a as f32).collect();
+            for (i, &a) in rounded.iter().enumerate() {
+                error += (objective.x[i] - f64::from(a)).abs() * f64::from(self.input_size[i]);
+            }
+            pad(rounded, self.input_size.len())
+        });
+        for (e, &size) in objective.x_error.iter().zip(&self.input_size) {
+            error += e * f64::from(size);
+        }
+        Row { mu: pad(mu, last.width), x, constant, error: error * (1.0 + 1e-9) + f64::MIN_POSITIVE }
+    }
+}
+
+impl FrontLayer {
+    fn new(
+        network: &dyn Network,
+        layer: &Layer,
+        k: usize,
+        neurons: &[usize],
+        before: &[usize],
+        largest: &[f64],
+        domain: &Domain,
+    ) -> FrontLayer {
+        let (rows, cols) = (neurons.len(), before.len());
+        let width = padded(rows);
+        let back: Vec<f32> = neurons.iter().flat_map(|&j| before.iter().map(move |&i| layer.row(j)[i])).collect();
+        let forward: Vec<f32> = before.iter().flat_map(|&i| neurons.iter().map(move |&j| layer.row(j)[i])).collect();
+        let total: f64 = largest.iter().sum::<f64>() * (1.0 + 1e-9);
+        let rounding = (rows as f64 + 4.0) * ROUND_32;
+        let mut made = FrontLayer {
+            neurons: neurons.to_vec(),
+            width,
+            bias: vec![0.0; width],
+            slope: vec![0.0; width],
+            cost: vec![0.0; width],
+            lift: vec![0.0; width],
+            slop: vec![0.0; width],
+            alpha: vec![0.0; width],
+            triangle: vec![0.0; width],
+            back: network.matrix(rows, cols, &back),
+            forward: network.matrix(cols, rows, &forward),
+        };
+        for (index, &j) in neurons.iter().enumerate() {
+            let size: f64 = before.iter().zip(largest).map(|(&i, h)| f64::from(layer.row(j)[i]).abs() * h).sum();
+            let error = rounding * size + layer.weight_error[j] * total + layer.bias_error[j];
+            made.slop[index] = above(error * (1.0 + 1e-9)) + f32::MIN_POSITIVE;
+            made.bias[index] = layer.bias[j];
+            made.relax(index, domain.lower[k][j], domain.upper[k][j]);
+        }
+        made
+    }
+
+    /// The triangle of a neuron with these bounds.
+    fn relax(&mut self, index: usize, l: f64, u: f64) {
+        if l >= 0.0 {
+            (self.slope[index], self.alpha[index]) = (1.0, 1.0);
+            return;
+        }
+        let slope = ((u / (u - l)) as f32).clamp(0.0, 1.0);
+        let g = f64::from(slope);
+        let piece = (-g * l).max((1.0 - g) * u) + g * ROUND_32 * u.max(-l);
+        self.slope[index] = slope;
+        self.cost[index] = above(piece * (1.0 + 1e-9)) + f32::MIN_POSITIVE;
+        self.lift[index] = (-g * l) as f32;
+        self.alpha[index] = if u > -l { 1.0 } else { 0.0 };
+        self.triangle[index] = u.min(-l) as f32;
+    }
+}
+
+fn pad(mut values: Vec<f32>, width: usize) -> Vec<f32> {
+    values.resize(width, 0.0);
+    values
+}
+
+/// The nearest float32 below, and above.
+fn below(value: f64) -> f32 {
+    let rounded = value as f32;
+    if f64::from(rounded) <= value { rounded } else { rounded.next_down() }
+}
+
+fn above(value: f64) -> f32 {
+    -below(-value)
+}

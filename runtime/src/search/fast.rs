@@ -1,0 +1,158 @@
+//! Our own engine for wide inputs: attack, raise the bounds, refine the hidden neurons, prove the property.
+//!
+//! All of it is the one bound in float32, many rows at a time. What it cannot close is handed on, with its tighter bounds
+//! and the phases fixed so far, to the search with linear programs, which is complete.
+
+use super::attack::attack;
+use super::peregrinn::Task;
+use super::prove::{Claim, Effort, prove};
+use super::refine::{AT_ROOT, Refined, Round};
+use super::sample::Random;
+use super::{End, Search};
+use crate::bounds::{Front, Row, Steps};
+use std::sync::Arc;
+use std::time::Instant;
+
+/// Rounds of refinement, and the nodes that may then be spent on each row of the property.
+const ROUNDS: [(Round, u64); 3] = [
+    (Round { sign_nodes: 200, bound_nodes: 20 }, 2_000),
+    (Round { sign_nodes: 16_000, bound_nodes: 1_000 }, 100_000),
+    (Round { sign_nodes: 256_000, bound_nodes: 8_000 }, u64::MAX),
+];
+/// The optimisation of a node of the property's tree.
+const AT_NODE: Steps = Steps { count: 10, rate: 0.05, decay: 0.9 };
+/// Attacks on each row: from the centre, then from random points.
+const ATTACKS: usize = 24;
+const ATTACK_STEPS: usize = 20;
+
+impl<'a> Search<'a> {
+    /// Closes the tasks it can; returns the others.
+    pub fn fast(&mut self, mut tasks: Vec<Task<'a>>) -> Result<Vec<Task<'a>>, End> {
+        let mut left = Vec::new();
+        while let Some(first) = tasks.first() {
+            let region = Arc::clone(&first.disjunct.region);
+            let (mut same, others) =
+                tasks.into_iter().partition::<Vec<_>, _>(|task| Arc::ptr_eq(&task.disjunct.region, &region));
+            tasks = others;
+            self.close_region(&mut same)?;
+            left.extend(same);
+        }
+        Ok(left)
+    }
+
+    pub fn threads(&self) -> usize {
+        self.options.threads.map_or(1, |threads| threads as usize)
+    }
+
+    /// Closes what it can of tasks that share their box.
+    fn close_region(&mut self, tasks: &mut Vec<Task<'a>>) -> Result<(), End> {
+        let first = &tasks[0];
+        let mut refined =
+            Refined { lower: first.lower.clone(), upper: first.upper.clone(), domain: first.root.clone() };
+        self.attack_tasks(tasks, &refined, 1)?;
+        self.close_at_root(tasks, &refined);
+        for (round, nodes) in ROUNDS {
+            for layer in 1..self.layers.hidden() {
+                if tasks.is_empty() {
+                    return Ok(());
+                }
+                let start = Instant::now();
+                let result = self.refine_layer(&mut refined, layer, round);
+                self.times.refine += start.elapsed().as_secs_f64();
+                result?;
+                self.close_at_root(tasks, &refined);
+            }
+            self.attack_tasks(tasks, &refined, ATTACKS)?;
+            self.close_by_phases(tasks, &refined, nodes)?;
+        }
+        for task in tasks {
+            task.restart(&refined.domain);
+        }
+        Ok(())
+    }
+
+    /// Looks for a counterexample of each task.
+    fn attack_tasks(&mut self, tasks: &[Task<'a>], refined: &Refined, times: usize) -> Result<(), End> {
+        let start = Instant::now();
+        let front = self.front(refined, self.layers.hidden());
+        let mut random = Random::new(self.options.seed);
+        for time in 0..times {
+            self.go_on()?;
+            let rows: Vec<(usize, Row)> = self.task_rows(tasks, &front, refined);
+            let found = attack(
+                &front,
+                &rows.iter().map(|(_, row)| row).collect::<Vec<_>>(),
+                ATTACK_STEPS,
+                (time > 0).then_some(&mut random),
+            );
+            for ((task, _), found) in rows.iter().zip(found) {
+                if found.value <= 1e-3 {
+                    let point: Vec<f64> = found.x[..self.network.inputs()].iter().map(|&x| f64::from(x)).collect();
+                    self.descend(tasks[*task].disjunct, &point)?;
+                }
+            }
+        }
+        self.times.attack += start.elapsed().as_secs_f64();
+        Ok(())
+    }
+
+    /// Every row of every task, with the number of its task.
+    fn task_rows(&self, tasks: &[Task<'a>], front: &Front, refined: &Refined) -> Vec<(usize, Row)> {
+        let last = &self.layers.0[self.layers.hidden()];
+        let rows = |(t, task): (usize, &Task)| {
+            let rows = task.rows.iter().map(move |row| (t, front.objective_row(last, row, &refined.domain)));
+            rows.collect::<Vec<_>>()
+        };
+        tasks.iter().enumerate().flat_map(rows).collect()
+    }
+
+    /// Drops the tasks that a raised bound of one of their rows excludes.
+    fn close_at_root(&mut self, tasks: &mut Vec<Task<'a>>, refined: &Refined) {
+        let front = self.front(refined, self.layers.hidden());
+        let (owners, rows): (Vec<usize>, Vec<Row>) = self.task_rows(tasks, &front, refined).into_iter().unzip();
+        let roots = self.raise(&front, &rows, AT_ROOT);
+        let closed: Vec<usize> =
+            owners.into_iter().zip(roots).filter(|(_, root)| root.bound > 0.0).map(|(task, _)| task).collect();
+        self.drop_closed(tasks, &closed);
+    }
+
+    fn drop_closed(&mut self, tasks: &mut Vec<Task<'a>>, closed: &[usize]) {
+        let mut index = 0;
+        tasks.retain(|_| {
+            index += 1;
+            !closed.contains(&(index - 1))
+        });
+        closed.iter().for_each(|_| self.close_leaf());
+    }
+
+    /// Branch and bound on the row of each task that is nearest to excluding it.
+    fn close_by_phases(&mut self, tasks: &mut Vec<Task<'a>>, refined: &Refined, nodes: u64) -> Result<(), End> {
+        let start = Instant::now();
+        let front = self.front(refined, self.layers.hidden());
+        let (owners, rows): (Vec<usize>, Vec<Row>) = self.task_rows(tasks, &front, refined).into_iter().unzip();
+        let roots = self.raise(&front, &rows, AT_ROOT);
+        let mut best: Vec<(usize, Claim)> = Vec::new();
+        for ((task, row), root) in owners.into_iter().zip(rows).zip(roots) {
+            match best.last_mut().filter(|(owner, _)| *owner == task) {
+                Some((_, claim)) if claim.root.bound >= root.bound => {}
+                Some((_, claim)) => *claim = Claim { row, target: 0.0, root },
+                None => best.push((task, Claim { row, target: 0.0, root })),
+            }
+        }
+        let (owners, claims): (Vec<usize>, Vec<Claim>) = best.into_iter().unzip();
+        let effort = Effort { nodes, steps: AT_NODE, threads: self.threads() };
+        let answers = prove(&front, &claims, effort, self.control);
+        let mut closed = Vec::new();
+        for (task, answer) in owners.into_iter().zip(&answers) {
+            self.counters.property_nodes += answer.nodes;
+            self.counters.leaves += answer.leaves;
+            self.counters.max_depth = self.counters.max_depth.max(answer.depth);
+            if answer.proved {
+                closed.push(task);
+            }
+        }
+        self.times.prove += start.elapsed().as_secs_f64();
+        self.drop_closed(tasks, &closed);
+        self.go_on()
+    }
+}

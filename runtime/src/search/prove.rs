@@ -1,0 +1,209 @@
+//! Branch and bound on the phases before a row, for many rows at once.
+//!
+//! A claim says that a row exceeds its target wherever the domain holds. Each claim has a tree of its own, searched best
+//! bound first; a node's two children fix one undecided neuron on and off. Nodes of many claims are bounded together, since
+//! a pass over one row would leave the kernels idle.
+//!
+//! Claims are dealt out to the threads in turn, and a thread's work depends on nothing but its claims: results are the same
+//! for the same number of threads, unless time runs out.
+
+use crate::bounds::{Ascent, Front, Node, ROWS, Row, Steps, Work};
+use crate::report::Control;
+use std::cmp::Ordering;
+use std::collections::BinaryHeap;
+
+/// That `row > target`.
+pub struct Claim {
+    pub row: Row,
+    pub target: f32,
+    pub root: Node,
+}
+
+/// What became of a claim.
+#[derive(Clone, Debug, Default)]
+pub struct Answer {
+    /// The row is at least this everywhere: more than the target if the claim is proved.
+    pub bound: f32,
+    pub proved: bool,
+    pub nodes: u64,
+    pub leaves: u64,
+    pub depth: u64,
+    /// Nodes with no neuron left to split, whose bound is not enough.
+    pub stuck: Vec<Node>,
+}
+
+/// How hard to try.
+#[derive(Clone, Copy, Debug)]
+pub struct Effort {
+    /// Nodes for each claim.
+    pub nodes: u64,
+    /// For each node.
+    pub steps: Steps,
+    pub threads: usize,
+}
+
+/// Bytes that the open nodes of all claims may take; beyond that the search goes depth first.
+const MEMORY: usize = 400 << 20;
+
+/// Tries to prove each claim.
+pub fn prove(front: &Front, claims: &[Claim], effort: Effort, control: &Control) -> Vec<Answer> {
+    let threads = effort.threads.min(claims.len()).max(1);
+    let deal = |thread: usize| -> Vec<&Claim> { claims.iter().skip(thread).step_by(threads).collect() };
+    let mut hands: Vec<std::vec::IntoIter<Answer>> = std::thread::scope(|scope| {
+        let others: Vec<_> = (1..threads)
+            .map(|thread| scope.spawn(move || Prover::new(front, deal(thread), effort, control).run()))
+            .collect();
+        let mut hands = vec![Prover::new(front, deal(0), effort, control).run().into_iter()];
+        hands.extend(others.into_iter().map(|other| match other.join() {
+            Ok(answers) => answers.into_iter(),
+            Err(panic) => std::panic::resume_unwind(panic),
+        }));
+        hands
+    });
+    (0..claims.len()).map(|i| hands[i % threads].next().expect("an answer for each claim")).collect()
+}
+
+/// A node by its bound, the lowest first.
+struct Open(Node);
+
+impl Ord for Open {
+    fn cmp(&self, other: &Open) -> Ordering {
+        other.0.bound.total_cmp(&self.0.bound)
+    }
+}
+
+impl PartialOrd for Open {
+    fn partial_cmp(&self, other: &Open) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl PartialEq for Open {
+    fn eq(&self, other: &Open) -> bool {
+        self.cmp(other).is_eq()
+    }
+}
+
+impl Eq for Open {}
+
+/// A claim's open nodes: by their bounds while there is room, then the newest first.
+#[derive(Default)]
+struct Tree {
+    best: BinaryHeap<Open>,
+    newest: Vec<Node>,
+}
+
+impl Tree {
+    fn len(&self) -> usize {
+        self.best.len() + self.newest.len()
+    }
+
+    fn push(&mut self, node: Node, room: usize) {
+        if self.best.len() < room {
+            self.best.push(Open(node));
+        } else {
+            self.newest.push(node);
+        }
+    }
+
+    fn pop(&mut self) -> Option<Node> {
+        self.newest.pop().or_else(|| self.best.pop().map(|open| open.0))
+    }
+
+    fn lowest(&self) -> f32 {
+        let best = self.best.peek().map_or(f32::INFINITY, |open| open.0.bound);
+        self.newest.iter().fold(best, |least, node| least.min(node.bound))
+    }
+}
+
+/// One thread's claims.
+struct Prover<'a> {
+    front: &'a Front,
+    claims: Vec<&'a Claim>,
+    effort: Effort,
+    control: &'a Control,
+    answers: Vec<Answer>,
+    trees: Vec<Tree>,
+    /// Open nodes a tree may keep by their bounds.
+    room: usize,
+}
+
+impl<'a> Prover<'a> {
+    fn new(front: &'a Front, claims: Vec<&'a Claim>, effort: Effort, control: &'a Control) -> Prover<'a> {
+        let answers = vec![Answer::default(); claims.len()];
+        let trees = claims.iter().map(|_| Tree::default()).collect();
+        let node = front.undecided() + 256;
+        let room = MEMORY / node / effort.threads / (ROWS / 2).min(claims.len().max(1));
+        Prover { front, claims, effort, control, answers, trees, room }
+    }
+
+    fn run(mut self) -> Vec<Answer> {
+        let mut ascent = Ascent::new(self.front);
+        let mut waiting = 0;
+        let mut active: Vec<usize> = vec![];
+        loop {
+            let stop = self.control.stop().is_some();
+            active.retain(|&claim| self.goes_on(claim, stop));
+            while active.len() < ROWS / 2 && waiting < self.claims.len() {
+                self.trees[waiting].push(self.claims[waiting].root.clone(), self.room);
+                if self.goes_on(waiting, stop) {
+                    active.push(waiting);
+                }
+                waiting += 1;
+            }
+            if active.is_empty() && waiting == self.claims.len() {
+                return self.answers;
+            }
+            self.expand(&active, &mut ascent);
+        }
+    }
+
+    /// Settles a claim whose tree is closed or whose nodes are used up.
+    fn goes_on(&mut self, claim: usize, stop: bool) -> bool {
+        let (answer, tree, target) = (&mut self.answers[claim], &mut self.trees[claim], self.claims[claim].target);
+        if tree.best.peek().is_some_and(|open| open.0.bound > target) && tree.len() == 1 {
+            tree.pop();
+            answer.leaves += 1;
+        }
+        if tree.len() > 0 && !stop && answer.nodes < self.effort.nodes {
+            return true;
+        }
+        let lowest = answer.stuck.iter().fold(tree.lowest(), |least, node| least.min(node.bound));
+        answer.proved = lowest == f32::INFINITY;
+        answer.bound = if answer.proved { target } else { lowest };
+        *tree = Tree::default();
+        false
+    }
+
+    /// Splits the next nodes of each active claim and bounds their children.
+    fn expand(&mut self, active: &[usize], ascent: &mut Ascent) {
+        let each = (ROWS / 2 / active.len().max(1)).max(1);
+        let mut works: Vec<Work> = Vec::with_capacity(ROWS);
+        let mut owners: Vec<usize> = Vec::with_capacity(ROWS);
+        for &claim in active {
+            let (row, target) = (&self.claims[claim].row, self.claims[claim].target);
+            for _ in 0..each {
+                let Some(node) = self.trees[claim].pop() else { break };
+                let Some(open) = node.branch else {
+                    self.answers[claim].stuck.push(node);
+                    continue;
+                };
+                for on in [true, false] {
+                    works.push(Work { row, node: node.child(open, on), target });
+                    owners.push(claim);
+                }
+            }
+        }
+        ascent.raise(&mut works, self.effort.steps);
+        for (work, claim) in works.into_iter().zip(owners) {
+            let answer = &mut self.answers[claim];
+            answer.nodes += 1;
+            answer.depth = answer.depth.max(work.node.splits.len() as u64);
+            if work.node.bound > work.target {
+                answer.leaves += 1;
+            } else {
+                self.trees[claim].push(work.node, self.room);
+            }
+        }
+    }
+}

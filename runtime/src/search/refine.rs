@@ -1,0 +1,155 @@
+//! Refinement: bounds of hidden neurons proved by branch and bound, layer by layer.
+//!
+//! Plain bounds leave nearly every deep neuron undecided, but an attack reaches both signs for few: the rest is an artefact
+//! of the relaxation. For each neuron seen with one sign only that sign is proved, over the phases of the layers before it;
+//! for one that takes both, its bounds are brought near the values seen. Each layer then starts from tight bounds before it,
+//! and what was thousands of undecided neurons becomes dozens.
+
+use super::attack::attack;
+use super::prove::{Claim, Effort, prove};
+use super::{End, Search};
+use crate::bounds::{Ascent, Domain, Front, Node, Row, Steps, Work};
+
+/// A box of inputs and what is known of every neuron on it.
+pub struct Refined {
+    pub lower: Vec<f64>,
+    pub upper: Vec<f64>,
+    pub domain: Domain,
+}
+
+/// How hard a round of refinement tries.
+#[derive(Clone, Copy, Debug)]
+pub struct Round {
+    /// Nodes to prove one sign, at most; reached by factors of [`GROWTH`].
+    pub sign_nodes: u64,
+    /// Nodes to tighten one end of the bounds of a neuron that takes both signs.
+    pub bound_nodes: u64,
+}
+
+/// One face of a neuron's bounds: the least value of `sign·z`.
+#[derive(Clone, Copy)]
+struct Face {
+    neuron: usize,
+    sign: f32,
+}
+
+/// The optimisation of a row at the root.
+pub const AT_ROOT: Steps = Steps { count: 20, rate: 0.3, decay: 0.87 };
+/// And at a node of a hidden neuron's tree: more steps gain less than more nodes.
+const AT_NODE: Steps = Steps { count: 1, rate: 0.2, decay: 1.0 };
+const NO_STEPS: Steps = Steps { count: 0, rate: 0.0, decay: 1.0 };
+
+const FIRST_NODES: u64 = 50;
+const GROWTH: u64 = 4;
+/// Steps of the attack on every neuron, and on those that resist a proof.
+const ATTACK_STEPS: usize = 8;
+const HARD_ATTACK_STEPS: usize = 30;
+/// A bound this near the value seen is near enough: a share of it, and a bit.
+const NEAR: (f32, f32) = (0.98, 1e-3);
+
+impl Search<'_> {
+    /// The front before a layer.
+    pub fn front(&self, refined: &Refined, end: usize) -> Front {
+        let input = (refined.lower.as_slice(), refined.upper.as_slice());
+        Front::new(self.network, self.layers, end, &refined.domain, input)
+    }
+
+    /// Tightens the neurons of a hidden layer, then what follows from them in the layers after it.
+    pub fn refine_layer(&mut self, refined: &mut Refined, layer: usize, round: Round) -> Result<(), End> {
+        let front = self.front(refined, layer);
+        let mut faces = faces(&refined.domain, layer);
+        let rows: Vec<Row> = self.rows(&front, refined, layer, &faces);
+        let mut roots = self.raise(&front, &rows, AT_ROOT);
+        self.tighten(refined, layer, faces.iter().zip(&roots).map(|(&face, root)| (face, root.bound)));
+        let seen: Vec<f32> =
+            attack(&front, &rows.iter().collect::<Vec<_>>(), ATTACK_STEPS, None).iter().map(|f| f.value).collect();
+        let mut claims: Vec<(Face, Claim, f32)> = Vec::new();
+        for (((face, row), root), seen) in faces.drain(..).zip(rows).zip(roots.drain(..)).zip(seen) {
+            if refined.domain.is_undecided(layer, face.neuron) {
+                claims.push((face, Claim { row, target: 0.0, root }, seen));
+            }
+        }
+        let (mut signs, mut both): (Vec<_>, Vec<_>) = claims.into_iter().partition(|(.., seen)| *seen > 0.0);
+        signs.sort_by(|(_, a, _), (_, b, _)| b.root.bound.total_cmp(&a.root.bound));
+        let mut nodes = FIRST_NODES;
+        while nodes <= round.sign_nodes && !signs.is_empty() {
+            signs = self.prove_faces(refined, layer, &front, signs, nodes)?;
+            if nodes > FIRST_NODES {
+                let rows: Vec<&Row> = signs.iter().map(|(_, claim, _)| &claim.row).collect();
+                let found = attack(&front, &rows, HARD_ATTACK_STEPS, None);
+                signs.iter_mut().zip(found).for_each(|((.., seen), found)| *seen = seen.min(found.value));
+                let (still, taken): (Vec<_>, Vec<_>) = signs.into_iter().partition(|(.., seen)| *seen > 0.0);
+                signs = still;
+                both.extend(taken);
+            }
+            nodes *= GROWTH;
+        }
+        both.retain(|(face, ..)| refined.domain.is_undecided(layer, face.neuron));
+        for (_, claim, seen) in &mut both {
+            claim.target = NEAR.0 * *seen - NEAR.1;
+        }
+        self.prove_faces(refined, layer, &front, both, round.bound_nodes)?;
+        for later in layer + 1..self.layers.hidden() {
+            self.go_on()?;
+            let front = self.front(refined, later);
+            let faces = self::faces(&refined.domain, later);
+            let rows = self.rows(&front, refined, later, &faces);
+            let roots = self.raise(&front, &rows, NO_STEPS);
+            self.tighten(refined, later, faces.iter().zip(&roots).map(|(&face, root)| (face, root.bound)));
+        }
+        Ok(())
+    }
+
+    /// Tries to prove the claims and tightens what they bound; returns those that are still of use.
+    fn prove_faces(
+        &mut self,
+        refined: &mut Refined,
+        layer: usize,
+        front: &Front,
+        claims: Vec<(Face, Claim, f32)>,
+        nodes: u64,
+    ) -> Result<Vec<(Face, Claim, f32)>, End> {
+        let (faces, claims): (Vec<(Face, f32)>, Vec<Claim>) =
+            claims.into_iter().map(|(face, claim, seen)| ((face, seen), claim)).unzip();
+        let effort = Effort { nodes, steps: AT_NODE, threads: self.threads() };
+        let answers = prove(front, &claims, effort, self.control);
+        for answer in &answers {
+            self.counters.neuron_nodes += answer.nodes;
+        }
+        self.tighten(refined, layer, faces.iter().zip(&answers).map(|(&(face, _), answer)| (face, answer.bound)));
+        self.go_on()?;
+        let open = faces
+            .into_iter()
+            .zip(claims)
+            .zip(answers)
+            .filter(|((face, _), answer)| !answer.proved && refined.domain.is_undecided(layer, face.0.neuron));
+        Ok(open.map(|(((face, seen), claim), _)| (face, claim, seen)).collect())
+    }
+
+    fn rows(&self, front: &Front, refined: &Refined, layer: usize, faces: &[Face]) -> Vec<Row> {
+        let weights = &self.layers.0[layer];
+        faces.iter().map(|face| front.neuron_row(weights, face.neuron, face.sign, &refined.domain)).collect()
+    }
+
+    /// The root of each row's tree, its bound raised.
+    pub fn raise(&mut self, front: &Front, rows: &[Row], steps: Steps) -> Vec<Node> {
+        let mut ascent = Ascent::new(front);
+        let mut works: Vec<Work> = rows.iter().map(|row| Work { row, node: Node::root(front), target: 0.0 }).collect();
+        ascent.raise(&mut works, steps);
+        self.counters.bound_rows += ascent.passes;
+        works.into_iter().map(|work| work.node).collect()
+    }
+
+    fn tighten(&self, refined: &mut Refined, layer: usize, bounds: impl Iterator<Item = (Face, f32)>) {
+        for (face, bound) in bounds {
+            let bound = f64::from(bound);
+            let (lower, upper) = if face.sign > 0.0 { (bound, f64::INFINITY) } else { (f64::NEG_INFINITY, -bound) };
+            let tightened = refined.domain.tighten(layer, face.neuron, lower, upper);
+            tightened.expect("a box of inputs is not empty");
+        }
+    }
+}
+
+fn faces(domain: &Domain, layer: usize) -> Vec<Face> {
+    domain.undecided(layer).flat_map(|neuron| [1.0, -1.0].map(|sign| Face { neuron, sign })).collect()
+}
