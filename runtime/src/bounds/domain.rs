@@ -53,15 +53,6 @@ impl Domain {
 }
 
 impl Bounder<'_> {
-    /// Tightens the undecided neurons of the layers from `first` on, in order, under the phases fixed so far.
-    pub fn propagate(&mut self, domain: &mut Domain, first: usize) -> Result<(), Emptiness> {
-        for layer in first..self.hidden() {
-            let neurons: Vec<usize> = domain.undecided(layer).collect();
-            self.tighten_layer(domain, layer, &neurons, &[Relaxation::Adaptive])?;
-        }
-        Ok(())
-    }
-
     /// Tightens the given neurons of a layer by both ends of their backward bounds, with each relaxation in turn.
     pub fn tighten_layer(
         &mut self,

@@ -6,9 +6,9 @@
 use super::dense::{Lanes, PANEL, ZERO};
 use super::simd::{Simd, Task, dispatch};
 
-/// The least multiple of [`PANEL`] that is at least `n`: the stride of rows in buffers.
+/// The stride of rows of `n` numbers in buffers: whole panels, and one where there is no number.
 pub const fn padded(n: usize) -> usize {
-    n.next_multiple_of(PANEL)
+    if n == 0 { PANEL } else { n.next_multiple_of(PANEL) }
 }
 
 /// A matrix that rows are multiplied with.
@@ -41,10 +41,7 @@ impl Packed {
 
 impl Matrix for Packed {
     fn product(&self, a: &[f32], c: &mut [f32]) {
-        if self.cols == 0 {
-            return;
-        }
-        if self.rows == 0 {
+        if self.rows == 0 || self.cols == 0 {
             c.fill(0.0);
             return;
         }

@@ -9,13 +9,13 @@ use super::prove::{Claim, Effort, prove};
 use super::refine::{AT_ROOT, Refined, Round};
 use super::sample::Random;
 use super::{End, Search};
-use crate::bounds::{Front, Row, Steps};
+use crate::bounds::{Domain, Front, Row, Steps};
 use std::sync::Arc;
 use std::time::Instant;
 
 /// Rounds of refinement, and the nodes that may then be spent on each row of the property.
 const ROUNDS: [(Round, u64); 3] = [
-    (Round { sign_nodes: 200, bound_nodes: 20 }, 2_000),
+    (Round { sign_nodes: 200, bound_nodes: 20 }, 250),
     (Round { sign_nodes: 16_000, bound_nodes: 1_000 }, 100_000),
     (Round { sign_nodes: 256_000, bound_nodes: 8_000 }, u64::MAX),
 ];
@@ -27,15 +27,28 @@ const ATTACK_STEPS: usize = 20;
 
 impl<'a> Search<'a> {
     /// Closes the tasks it can; returns the others.
-    pub fn fast(&mut self, mut tasks: Vec<Task<'a>>) -> Result<Vec<Task<'a>>, End> {
+    pub fn fast(&mut self, tasks: Vec<Task<'a>>) -> Result<Vec<Task<'a>>, End> {
+        self.by_region(tasks, Search::close_region)
+    }
+
+    /// Works on the tasks of one box at a time; returns those that are left. Without hidden layers there is nothing to do.
+    pub fn by_region(
+        &mut self,
+        mut tasks: Vec<Task<'a>>,
+        work: impl Fn(&mut Search<'a>, &mut Vec<Task<'a>>, &mut Refined) -> Result<(), End>,
+    ) -> Result<Vec<Task<'a>>, End> {
+        if self.layers.hidden() == 0 {
+            return Ok(tasks);
+        }
         let mut left = Vec::new();
-        while let Some(first) = tasks.first() {
-            let region = Arc::clone(&first.disjunct.region);
-            let (mut same, others) =
-                tasks.into_iter().partition::<Vec<_>, _>(|task| Arc::ptr_eq(&task.disjunct.region, &region));
-            tasks = others;
-            self.close_region(&mut same)?;
-            left.extend(same);
+        while let Some(Task { disjunct, lower, upper, root, .. }) = tasks.first() {
+            let mut refined = Refined { lower: lower.clone(), upper: upper.clone(), domain: root.clone() };
+            let same = |task: &Task| Arc::ptr_eq(&task.disjunct.region, &disjunct.region);
+            let (mut now, later) = tasks.into_iter().partition::<Vec<_>, _>(same);
+            tasks = later;
+            work(self, &mut now, &mut refined)?;
+            now.iter_mut().for_each(|task| task.restart(&refined.domain));
+            left.extend(now);
         }
         Ok(left)
     }
@@ -44,41 +57,41 @@ impl<'a> Search<'a> {
         self.options.threads.map_or(1, |threads| threads as usize)
     }
 
+    /// For the paper's engine: the best bounds that slopes alone give.
+    pub fn tighten_region(&mut self, tasks: &mut Vec<Task<'a>>, refined: &mut Refined) -> Result<(), End> {
+        self.raise_layers(refined)?;
+        self.close_at_root(tasks, refined);
+        Ok(())
+    }
+
     /// Closes what it can of tasks that share their box.
-    fn close_region(&mut self, tasks: &mut Vec<Task<'a>>) -> Result<(), End> {
-        let first = &tasks[0];
-        let mut refined =
-            Refined { lower: first.lower.clone(), upper: first.upper.clone(), domain: first.root.clone() };
-        self.attack_tasks(tasks, &refined, 1)?;
-        self.close_at_root(tasks, &refined);
+    fn close_region(&mut self, tasks: &mut Vec<Task<'a>>, refined: &mut Refined) -> Result<(), End> {
+        self.close_at_root(tasks, refined);
         for (round, nodes) in ROUNDS {
             for layer in 1..self.layers.hidden() {
                 if tasks.is_empty() {
                     return Ok(());
                 }
                 let start = Instant::now();
-                let result = self.refine_layer(&mut refined, layer, round);
+                let result = self.refine_layer(refined, layer, round);
                 self.times.refine += start.elapsed().as_secs_f64();
                 result?;
-                self.close_at_root(tasks, &refined);
+                self.close_at_root(tasks, refined);
             }
-            self.attack_tasks(tasks, &refined, ATTACKS)?;
-            self.close_by_phases(tasks, &refined, nodes)?;
-        }
-        for task in tasks {
-            task.restart(&refined.domain);
+            self.attack_tasks(tasks, refined)?;
+            self.close_by_phases(tasks, refined, nodes)?;
         }
         Ok(())
     }
 
     /// Looks for a counterexample of each task.
-    fn attack_tasks(&mut self, tasks: &[Task<'a>], refined: &Refined, times: usize) -> Result<(), End> {
+    pub fn attack_tasks(&mut self, tasks: &[Task<'a>], refined: &Refined) -> Result<(), End> {
         let start = Instant::now();
-        let front = self.front(refined, self.layers.hidden());
+        let front = self.front(refined.input(), &refined.domain, self.layers.hidden());
         let mut random = Random::new(self.options.seed);
-        for time in 0..times {
+        for time in 0..ATTACKS {
             self.go_on()?;
-            let rows: Vec<(usize, Row)> = self.task_rows(tasks, &front, refined);
+            let rows: Vec<(usize, Row)> = self.task_rows(tasks, &front, &refined.domain);
             let found = attack(
                 &front,
                 &rows.iter().map(|(_, row)| row).collect::<Vec<_>>(),
@@ -97,10 +110,10 @@ impl<'a> Search<'a> {
     }
 
     /// Every row of every task, with the number of its task.
-    fn task_rows(&self, tasks: &[Task<'a>], front: &Front, refined: &Refined) -> Vec<(usize, Row)> {
+    fn task_rows(&self, tasks: &[Task<'a>], front: &Front, domain: &Domain) -> Vec<(usize, Row)> {
         let last = &self.layers.0[self.layers.hidden()];
         let rows = |(t, task): (usize, &Task)| {
-            let rows = task.rows.iter().map(move |row| (t, front.objective_row(last, row, &refined.domain)));
+            let rows = task.rows.iter().map(move |row| (t, front.objective_row(last, row, domain)));
             rows.collect::<Vec<_>>()
         };
         tasks.iter().enumerate().flat_map(rows).collect()
@@ -108,8 +121,8 @@ impl<'a> Search<'a> {
 
     /// Drops the tasks that a raised bound of one of their rows excludes.
     fn close_at_root(&mut self, tasks: &mut Vec<Task<'a>>, refined: &Refined) {
-        let front = self.front(refined, self.layers.hidden());
-        let (owners, rows): (Vec<usize>, Vec<Row>) = self.task_rows(tasks, &front, refined).into_iter().unzip();
+        let front = self.front(refined.input(), &refined.domain, self.layers.hidden());
+        let (owners, rows): (Vec<usize>, Vec<Row>) = self.task_rows(tasks, &front, &refined.domain).into_iter().unzip();
         let roots = self.raise(&front, &rows, AT_ROOT);
         let closed: Vec<usize> =
             owners.into_iter().zip(roots).filter(|(_, root)| root.bound > 0.0).map(|(task, _)| task).collect();
@@ -128,8 +141,8 @@ impl<'a> Search<'a> {
     /// Branch and bound on the row of each task that is nearest to excluding it.
     fn close_by_phases(&mut self, tasks: &mut Vec<Task<'a>>, refined: &Refined, nodes: u64) -> Result<(), End> {
         let start = Instant::now();
-        let front = self.front(refined, self.layers.hidden());
-        let (owners, rows): (Vec<usize>, Vec<Row>) = self.task_rows(tasks, &front, refined).into_iter().unzip();
+        let front = self.front(refined.input(), &refined.domain, self.layers.hidden());
+        let (owners, rows): (Vec<usize>, Vec<Row>) = self.task_rows(tasks, &front, &refined.domain).into_iter().unzip();
         let roots = self.raise(&front, &rows, AT_ROOT);
         let mut best: Vec<(usize, Claim)> = Vec::new();
         for ((task, row), root) in owners.into_iter().zip(rows).zip(roots) {

@@ -69,17 +69,14 @@ impl<'a> Search<'a> {
     fn run(&mut self) -> Result<(), End> {
         self.sample()?;
         let mut tasks: Vec<Task<'a>> = self.root_tasks()?;
-        if self.is_wide() {
-            tasks = self.fast(tasks)?;
-        } else if self.options.engine == Engine::Auto {
-            tasks = self.split_inputs(tasks)?;
-        }
+        tasks = self.by_region(tasks, |search, tasks, refined| search.attack_tasks(tasks, refined))?;
+        let few = self.network.inputs() <= FEW_INPUTS;
+        tasks = match self.options.engine {
+            Engine::Auto if few => self.split_inputs(tasks)?,
+            Engine::Auto => self.fast(tasks)?,
+            Engine::Peregrinn => self.by_region(tasks, Search::tighten_region)?,
+        };
         self.peregrinn(tasks)
-    }
-
-    /// Whether the engine for wide inputs is asked for, and has hidden layers to work on.
-    fn is_wide(&self) -> bool {
-        self.options.engine == Engine::Auto && self.network.inputs() > FEW_INPUTS && self.layers.hidden() > 0
     }
 
     /// Ends the search if the input is a counterexample.

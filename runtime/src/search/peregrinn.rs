@@ -3,12 +3,13 @@
 use super::branch::{Branch, by_bounds, by_slack};
 use super::sample::Random;
 use super::{End, Search, timed};
-use crate::bounds::{Bounder, Domain, Objective, Relaxation};
+use crate::bounds::{Bounder, Domain, Emptiness, Objective, Relaxation, Row, Steps};
 use crate::lp::{Point, Ray, Relaxed, RelaxedNetwork};
 use crate::property::Disjunct;
 use crate::report::Progress;
 use crate::verdict::StopReason;
 use std::sync::Arc;
+use std::time::Instant;
 
 /// The phases fixed so far, as bounds.
 struct Node {
@@ -50,6 +51,10 @@ const DESCEND_EVERY: u64 = 32;
 const MOST_DESCENTS: u64 = 64;
 /// More open disjuncts than this are searched one after the other, to keep memory bounded.
 const MOST_IN_TURN: usize = 32;
+
+/// The optimisation of hidden neurons' bounds at a node, and of the property's rows.
+const AT_HIDDEN: Steps = Steps { count: 3, rate: 0.3, decay: 0.8 };
+const AT_ROWS: Steps = Steps { count: 10, rate: 0.3, decay: 0.87 };
 
 impl Task<'_> {
     /// Starts over from tighter bounds.
@@ -203,17 +208,35 @@ impl<'a> Search<'a> {
     }
 
     /// Recomputes the bounds under the node's phases; whether they exclude the disjunct.
-    fn bound(&mut self, task: &mut Task, node: &mut Node) -> bool {
+    fn bound(&mut self, task: &mut Task<'a>, node: &mut Node) -> bool {
         if node.depth == 0 {
             return false;
         }
-        let excluded = timed(&mut self.times.bounds, || {
-            let first = node.changed.saturating_add(1);
-            task.bounder.propagate(&mut node.domain, first).is_err()
-                || margin(&mut task.bounder, &node.domain, &task.rows) > 0.0
-        });
+        let start = Instant::now();
+        let excluded = self.propagate(task, node).is_err()
+            || margin(&mut task.bounder, &node.domain, &task.rows) > 0.0
+            || self.excludes(task, &node.domain);
+        self.times.bounds += start.elapsed().as_secs_f64();
         self.counters.bound_rows += std::mem::take(&mut task.bounder.rows);
         excluded
+    }
+
+    fn propagate(&mut self, task: &Task, node: &mut Node) -> Result<(), Emptiness> {
+        let input = (task.lower.as_slice(), task.upper.as_slice());
+        let first = node.changed.saturating_add(1);
+        (first..self.layers.hidden()).try_for_each(|layer| self.raise_layer(input, &mut node.domain, layer, AT_HIDDEN))
+    }
+
+    /// Whether the raised bound of a row excludes the disjunct.
+    fn excludes(&mut self, task: &Task, domain: &Domain) -> bool {
+        let last = self.layers.hidden();
+        if last == 0 {
+            return false;
+        }
+        let front = self.front((&task.lower, &task.upper), domain, last);
+        let row = |row| front.objective_row(&self.layers.0[last], row, domain);
+        let rows: Vec<Row> = task.rows.iter().map(row).collect();
+        self.raise(&front, &rows, AT_ROWS).iter().any(|root| root.bound > 0.0)
     }
 
     fn relax(&mut self, task: &mut Task, node: &Node) -> Relaxed {

@@ -8,7 +8,7 @@
 use super::attack::attack;
 use super::prove::{Claim, Effort, prove};
 use super::{End, Search};
-use crate::bounds::{Ascent, Domain, Front, Node, Row, Steps, Work};
+use crate::bounds::{Ascent, Domain, Emptiness, Front, Node, Row, Steps, Work};
 
 /// A box of inputs and what is known of every neuron on it.
 pub struct Refined {
@@ -16,6 +16,18 @@ pub struct Refined {
     pub upper: Vec<f64>,
     pub domain: Domain,
 }
+
+/// Lower and upper ends of a box of inputs.
+pub type Input<'b> = (&'b [f64], &'b [f64]);
+
+impl Refined {
+    pub fn input(&self) -> Input<'_> {
+        (&self.lower, &self.upper)
+    }
+}
+
+/// Bounds of a box of inputs do not contradict each other.
+const NOT_EMPTY: &str = "a box of inputs is not empty";
 
 /// How hard a round of refinement tries.
 #[derive(Clone, Copy, Debug)]
@@ -49,16 +61,15 @@ const NEAR: (f32, f32) = (0.98, 1e-3);
 
 impl Search<'_> {
     /// The front before a layer.
-    pub fn front(&self, refined: &Refined, end: usize) -> Front {
-        let input = (refined.lower.as_slice(), refined.upper.as_slice());
-        Front::new(self.network, self.layers, end, &refined.domain, input)
+    pub fn front(&self, input: Input, domain: &Domain, end: usize) -> Front {
+        Front::new(self.network, self.layers, end, domain, input)
     }
 
     /// Tightens the neurons of a hidden layer, then what follows from them in the layers after it.
     pub fn refine_layer(&mut self, refined: &mut Refined, layer: usize, round: Round) -> Result<(), End> {
-        let front = self.front(refined, layer);
+        let front = self.front(refined.input(), &refined.domain, layer);
         let mut faces = faces(&refined.domain, layer);
-        let rows: Vec<Row> = self.rows(&front, refined, layer, &faces);
+        let rows: Vec<Row> = self.rows(&front, &refined.domain, layer, &faces);
         let mut roots = self.raise(&front, &rows, AT_ROOT);
         self.tighten(refined, layer, faces.iter().zip(&roots).map(|(&face, root)| (face, root.bound)));
         let seen: Vec<f32> =
@@ -91,13 +102,38 @@ impl Search<'_> {
         self.prove_faces(refined, layer, &front, both, round.bound_nodes)?;
         for later in layer + 1..self.layers.hidden() {
             self.go_on()?;
-            let front = self.front(refined, later);
-            let faces = self::faces(&refined.domain, later);
-            let rows = self.rows(&front, refined, later, &faces);
-            let roots = self.raise(&front, &rows, NO_STEPS);
-            self.tighten(refined, later, faces.iter().zip(&roots).map(|(&face, root)| (face, root.bound)));
+            self.raise_box_layer(refined, later, NO_STEPS);
         }
         Ok(())
+    }
+
+    /// Tightens every hidden layer by the best slopes.
+    pub fn raise_layers(&mut self, refined: &mut Refined) -> Result<(), End> {
+        for layer in 1..self.layers.hidden() {
+            self.go_on()?;
+            self.raise_box_layer(refined, layer, AT_ROOT);
+        }
+        Ok(())
+    }
+
+    fn raise_box_layer(&mut self, refined: &mut Refined, layer: usize, steps: Steps) {
+        let Refined { lower, upper, domain } = refined;
+        self.raise_layer((lower, upper), domain, layer, steps).expect(NOT_EMPTY);
+    }
+
+    /// Tightens the undecided neurons of a layer by raised bounds.
+    pub fn raise_layer(
+        &mut self,
+        input: Input,
+        domain: &mut Domain,
+        layer: usize,
+        steps: Steps,
+    ) -> Result<(), Emptiness> {
+        let front = self.front(input, domain, layer);
+        let faces = faces(domain, layer);
+        let rows = self.rows(&front, domain, layer, &faces);
+        let roots = self.raise(&front, &rows, steps);
+        faces.iter().zip(&roots).try_for_each(|(face, root)| face.tighten(domain, layer, root.bound))
     }
 
     /// Tries to prove the claims and tightens what they bound; returns those that are still of use.
@@ -126,9 +162,9 @@ impl Search<'_> {
         Ok(open.map(|(((face, seen), claim), _)| (face, claim, seen)).collect())
     }
 
-    fn rows(&self, front: &Front, refined: &Refined, layer: usize, faces: &[Face]) -> Vec<Row> {
+    fn rows(&self, front: &Front, domain: &Domain, layer: usize, faces: &[Face]) -> Vec<Row> {
         let weights = &self.layers.0[layer];
-        faces.iter().map(|face| front.neuron_row(weights, face.neuron, face.sign, &refined.domain)).collect()
+        faces.iter().map(|face| front.neuron_row(weights, face.neuron, face.sign, domain)).collect()
     }
 
     /// The root of each row's tree, its bound raised.
@@ -142,11 +178,17 @@ impl Search<'_> {
 
     fn tighten(&self, refined: &mut Refined, layer: usize, bounds: impl Iterator<Item = (Face, f32)>) {
         for (face, bound) in bounds {
-            let bound = f64::from(bound);
-            let (lower, upper) = if face.sign > 0.0 { (bound, f64::INFINITY) } else { (f64::NEG_INFINITY, -bound) };
-            let tightened = refined.domain.tighten(layer, face.neuron, lower, upper);
-            tightened.expect("a box of inputs is not empty");
+            face.tighten(&mut refined.domain, layer, bound).expect(NOT_EMPTY);
         }
+    }
+}
+
+impl Face {
+    /// What `sign·z ≥ bound` says of the neuron.
+    fn tighten(self, domain: &mut Domain, layer: usize, bound: f32) -> Result<(), Emptiness> {
+        let bound = f64::from(bound);
+        let (lower, upper) = if self.sign > 0.0 { (bound, f64::INFINITY) } else { (f64::NEG_INFINITY, -bound) };
+        domain.tighten(layer, self.neuron, lower, upper)
     }
 }
 

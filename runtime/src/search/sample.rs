@@ -10,10 +10,6 @@ const SAMPLES: usize = 2000;
 /// Inputs evaluated together.
 const BATCH: usize = 200;
 
-/// Descents tried for each of the first disjuncts.
-const DESCENTS: usize = 5;
-const MOST_DISJUNCTS: usize = 100;
-
 /// Seeded numbers (xorshift64*).
 pub struct Random(u64);
 
@@ -64,13 +60,6 @@ impl Search<'_> {
                 self.go_on()?;
                 let x: Vec<f32> = (0..BATCH).flat_map(|_| sample(&sides, batch == 0, &mut random)).collect();
                 self.try_inputs(&x)?;
-            }
-        }
-        let descents = if self.is_wide() { 0 } else { DESCENTS };
-        for _ in 0..descents {
-            for disjunct in disjuncts.iter().take(MOST_DISJUNCTS) {
-                self.go_on()?;
-                self.descend_anywhere(disjunct, &mut random)?;
             }
         }
         Ok(())
