@@ -87,8 +87,8 @@ fn resolved(dir: &Path) -> Result<PathBuf, Error> {
     Ok(path)
 }
 
-/// Generates and builds the verifier of a network inside the cache and returns the path of its binary. A model's hash
-/// gives it its place, so each model is built once, whatever files it comes from.
+/// Generates and builds the verifier of a network inside the cache and returns the path of its binary. The model's name and
+/// hash give it its place, so each model is built once, and models of the same name do not meet.
 pub fn build_in_cache(net: Net, source: &RuntimeSource, quiet: bool) -> Result<PathBuf, Error> {
     let name = format!("{:.40}_{:.12}", default_name(&net.source.stem), net.source.sha256);
     let dir = source.cache()?.join("verifiers").join(&name);
