@@ -3,7 +3,7 @@
 use super::Figure;
 use super::plot::escape;
 use super::run::Run;
-use super::tally::{Group, Tally, disagreements, groups};
+use super::tally::{Disagreement, Group, Tally, disagreements, groups};
 use crate::suite::Word;
 use std::fmt::Write;
 
@@ -127,8 +127,8 @@ fn contradictions(runs: &[Run]) -> String {
     let mut head = vec![("name", "network"), ("name", "property")];
     head.extend(runs.iter().map(|run| ("", run.name.as_str())));
     table.head(&head);
-    for ((network, property), words) in found {
-        let words = words.iter().map(|word| ("", word.map_or("–".into(), |word| word.to_string())));
+    for Disagreement { network, property, verdicts } in found {
+        let words = verdicts.iter().map(|word| ("", word.map_or("–".into(), |word| word.to_string())));
         let cells = [("name", network.to_string()), ("name", property.to_string())].into_iter().chain(words);
         table.row("", &cells.collect::<Vec<_>>());
     }

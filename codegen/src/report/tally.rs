@@ -69,15 +69,22 @@ pub fn groups(run: &Run) -> Vec<Group> {
     groups
 }
 
-/// The instances that one run calls sat and another unsat, with the verdict of each run that has one.
-pub fn disagreements(runs: &[Run]) -> Vec<((&str, &str), Vec<Option<Word>>)> {
+/// An instance that one run calls sat and another unsat.
+#[derive(Debug, PartialEq)]
+pub struct Disagreement<'a> {
+    pub network: &'a str,
+    pub property: &'a str,
+    /// Of each run, if it has one.
+    pub verdicts: Vec<Option<Word>>,
+}
+
+pub fn disagreements(runs: &[Run]) -> Vec<Disagreement<'_>> {
     let keys = runs.first().into_iter().flat_map(|run| run.outcomes.iter().map(Outcome::key));
-    let verdicts = |key| runs.iter().map(move |run| run.find(key).map(|outcome| outcome.verdict)).collect();
-    let all = keys.map(|key| (key, verdicts(key)));
-    all.filter(|(_, words): &(_, Vec<Option<Word>>)| {
-        words.contains(&Some(Word::Sat)) && words.contains(&Some(Word::Unsat))
-    })
-    .collect()
+    let all = keys.map(|(network, property)| {
+        let verdict = |run: &Run| run.find((network, property)).map(|outcome| outcome.verdict);
+        Disagreement { network, property, verdicts: runs.iter().map(verdict).collect() }
+    });
+    all.filter(|row| [Word::Sat, Word::Unsat].iter().all(|word| row.verdicts.contains(&Some(*word)))).collect()
 }
 
 #[cfg(test)]
@@ -111,6 +118,7 @@ mod tests {
     fn contradictions_are_found() {
         let first = sample("a", &[(Word::Unsat, 1.0), (Word::Sat, 1.0), (Word::Timeout, 60.0)]);
         let second = sample("b", &[(Word::Unsat, 1.0), (Word::Unsat, 1.0), (Word::Sat, 60.0)]);
-        assert_eq!(disagreements(&[first, second]), [(("n1", "p"), vec![Some(Word::Sat), Some(Word::Unsat)])]);
+        let verdicts = vec![Some(Word::Sat), Some(Word::Unsat)];
+        assert_eq!(disagreements(&[first, second]), [Disagreement { network: "n1", property: "p", verdicts }]);
     }
 }

@@ -118,7 +118,7 @@ pub fn run(args: &SuiteArgs) -> Result<u8, Error> {
     folder.tidy();
     let summary = tell(&rows)?;
     ran?;
-    print!("{summary}results in {}\n", folder.results().display());
+    println!("{summary}results in {}", folder.results().display());
     Ok(match (rows.iter().all(Option::is_some), summary.disagrees()) {
         (false, _) => INTERRUPTED,
         (true, true) => DISAGREES,
