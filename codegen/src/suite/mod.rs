@@ -20,7 +20,7 @@ use expected::Expected;
 use folder::Folder;
 pub use folder::read as read_folder;
 use list::{Instance, List};
-use pg_runtime::cli::on_interrupt;
+use pg_runtime::cli::{on_interrupt, say};
 use pg_runtime::options::Options;
 use programs::Programs;
 use progress::Progress;
@@ -54,7 +54,8 @@ of which scale, clip and label are optional and mean what they mean to robust. P
 file may be compressed (.gz) where the list names it plainly.
 
 OUT holds results.csv (category, network, property, prepare time, verdict, run time), summary.json, a JSON file for each
-instance and the witnesses. An instance whose verifier crashes or refuses it has the verdict error and tells why.
+instance and the witnesses. An instance whose verifier crashes or refuses it has the verdict error and tells why; one
+that has to be killed some seconds after its limit has timeout.
 
   exit code
   0          all instances ran, and none disagrees with --expected
@@ -120,7 +121,10 @@ pub fn run(args: &SuiteArgs) -> Result<u8, Error> {
     ran?;
     println!("{summary}results in {}", folder.results().display());
     Ok(match (rows.iter().all(Option::is_some), summary.disagrees()) {
-        (false, _) => INTERRUPTED,
+        (false, _) => {
+            say("interrupted; --resume goes on\n");
+            INTERRUPTED
+        }
         (true, true) => DISAGREES,
         (true, false) => AGREES,
     })
