@@ -83,9 +83,10 @@ fn by_network(runs: &[Run]) -> String {
         };
         start.into_iter().chain(runs.iter().flat_map(of_run)).collect::<Vec<_>>()
     };
+    let folder = shared_folder(&groups);
     for group in &groups {
         let Group { network, eps } = group;
-        let mut start = vec![("name", network.clone())];
+        let mut start = vec![("name", network[folder..].to_string())];
         start.extend(has_eps.then(|| ("", eps.clone().unwrap_or_default())));
         table.row("", &cells(start, &|run| group.tally(run, first)));
     }
@@ -112,6 +113,13 @@ fn columns(run: &Run) -> Vec<Column> {
         columns.push(("LP calls", |tally| calls(tally.mean_lp_calls)));
     }
     columns
+}
+
+/// The length of the folder that all networks are in: it would only make the table wide.
+fn shared_folder(groups: &[Group]) -> usize {
+    let Some(first) = groups.first().map(|group| &group.network) else { return 0 };
+    let is_shared = |length: &usize| groups.iter().all(|group| group.network.starts_with(&first[..*length]));
+    first.match_indices('/').map(|(slash, _)| slash + 1).filter(is_shared).max().unwrap_or(0)
 }
 
 fn edge(column: usize) -> &'static str {
@@ -214,6 +222,17 @@ mod tests {
             "{page}"
         );
         assert!(!page.contains("href=") && !page.contains("src=") && !page.contains("{{"), "{page}");
+    }
+
+    #[test]
+    fn a_shared_folder_is_left_out() {
+        let length = |networks: &[&str]| {
+            let group = |network: &&str| Group { network: network.to_string(), eps: None };
+            shared_folder(&networks.iter().map(group).collect::<Vec<_>>())
+        };
+        assert_eq!(length(&["onnx/a.onnx", "onnx/b.onnx"]), 5);
+        assert_eq!(length(&["x/onnx/a.onnx", "x/other/a.onnx"]), 2);
+        assert_eq!((length(&["a.onnx"]), length(&["onnx/a.onnx", "b.onnx"]), length(&[])), (0, 0, 0));
     }
 
     #[test]
