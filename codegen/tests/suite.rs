@@ -140,7 +140,8 @@ fn the_competitions_list_becomes_rows_in_its_order() {
     assert_eq!(stderr(&output).lines().count(), 3, "a line an instance: {}", stderr(&output));
     let summary: Value = serde_json::from_slice(&fs::read(bench.path("out/summary.json")).unwrap()).unwrap();
     assert_eq!((&summary["finished"], &summary["verdicts"]["sat"]), (&Value::from(3), &Value::from(1)));
-    assert!(summary["overhead"]["mean_ms"].as_f64().unwrap() < 50.0, "{summary}");
+    // A few milliseconds on an idle machine; tests share theirs.
+    assert!(summary["overhead"]["mean_ms"].as_f64().unwrap() < 500.0, "{summary}");
 }
 
 #[test]
