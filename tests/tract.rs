@@ -2,6 +2,7 @@
 
 use tract_onnx::prelude::*;
 use tract_onnx::tract_hir::infer::Factoid;
+use tract_onnx::tract_hir::internal::DimLike;
 
 /// The shape of one output and the outputs for all inputs, which stand one after the other in `x`.
 pub fn run(model: &[u8], shape: &[usize], x: &[f32]) -> TractResult<(Vec<usize>, Vec<f32>)> {
@@ -18,4 +19,12 @@ pub fn run(model: &[u8], shape: &[usize], x: &[f32]) -> TractResult<(Vec<usize>,
         y.extend(result.to_plain_array_view::<f32>()?.iter());
     }
     Ok((output, y))
+}
+
+/// The shape of one input, with 1 for what the model leaves open.
+#[allow(dead_code, reason = "not every test needs it")]
+pub fn input_shape(model: &[u8]) -> TractResult<Vec<usize>> {
+    let model = tract_onnx::onnx().model_for_read(&mut &*model)?;
+    let dims = model.input_fact(0)?.shape.dims();
+    Ok(dims.map(|dim| dim.concretize().and_then(|dim| dim.to_usize().ok()).unwrap_or(1)).collect())
 }

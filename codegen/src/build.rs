@@ -1,7 +1,9 @@
 //! Compiling a generated crate, in a cache that all generated crates share.
 
-use crate::error::Error;
-use crate::lower::{Plan, Runtime};
+use crate::lower::{Plan, Runtime, default_name, lower};
+use crate::net::Net;
+use crate::{emit, error::Error};
+use clap::Args;
 use pg_runtime::files::write_atomically;
 use std::fs;
 use std::io::ErrorKind;
@@ -11,6 +13,46 @@ use std::time::Duration;
 
 /// The runtime beside this tool's own source.
 pub const RUNTIME: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../runtime");
+
+/// Where a generated crate finds pg-runtime; by default the one beside this tool's source
+#[derive(Args, Clone, Debug, Default)]
+#[group(multiple = false)]
+pub struct RuntimeSource {
+    /// Folder of pg-runtime
+    #[arg(long, value_name = "DIR")]
+    runtime_path: Option<PathBuf>,
+    /// Version of pg-runtime in the registry
+    #[arg(long, value_name = "VERSION")]
+    runtime_version: Option<String>,
+    /// Git repository of pg-runtime, with an optional revision after '#'
+    #[arg(long, value_name = "URL[#REV]")]
+    runtime_git: Option<String>,
+}
+
+impl RuntimeSource {
+    /// As the generated crate in `dir` has to name it.
+    pub fn seen_from(&self, dir: &Path) -> Result<Runtime, Error> {
+        if let Some(version) = &self.runtime_version {
+            return Ok(Runtime::Version(version.clone()));
+        }
+        if let Some(git) = &self.runtime_git {
+            let (url, rev) = git.split_once('#').map_or((git.as_str(), None), |(url, rev)| (url, Some(rev.into())));
+            return Ok(Runtime::Git { url: url.into(), rev });
+        }
+        runtime_path(self.folder(), dir)
+    }
+
+    fn folder(&self) -> &Path {
+        self.runtime_path.as_deref().unwrap_or(Path::new(RUNTIME))
+    }
+
+    fn cache(&self) -> Result<PathBuf, Error> {
+        match self.runtime_version.is_some() || self.runtime_git.is_some() {
+            true => users_cache(),
+            false => Ok(self.folder().join("..").join("target")),
+        }
+    }
+}
 
 /// The path from the generated crate in `dir` to the runtime.
 pub fn runtime_path(runtime: &Path, dir: &Path) -> Result<Runtime, Error> {
@@ -45,13 +87,24 @@ fn resolved(dir: &Path) -> Result<PathBuf, Error> {
     Ok(path)
 }
 
+/// Generates and builds the verifier of a network inside the cache and returns the path of its binary. The model's name and
+/// hash give it its place, so each model is built once, and models of the same name do not meet.
+pub fn build_in_cache(net: Net, source: &RuntimeSource, quiet: bool) -> Result<PathBuf, Error> {
+    let name = format!("{:.40}_{:.12}", default_name(&net.source.stem), net.source.sha256);
+    let dir = source.cache()?.join("verifiers").join(&name);
+    let plan = lower(net, Some(&name), source.seen_from(&dir)?)?;
+    emit::write(&dir, &emit::emit(&plan), false)?;
+    build(&dir, &plan, quiet)
+}
+
 /// Builds the crate in release mode and returns the path of its binary, a copy inside the crate's own folder.
 ///
-/// The cache may hold another crate's binary of the same name, so the copy is asked which model it was made for.
-pub fn build(dir: &Path, plan: &Plan) -> Result<PathBuf, Error> {
+/// The cache may hold another crate's binary of the same name, so the copy is asked which model it was made for. Unless
+/// `quiet`, cargo tells what it does on stderr.
+pub fn build(dir: &Path, plan: &Plan, quiet: bool) -> Result<PathBuf, Error> {
     let cache = cache(dir, &plan.runtime)?;
     seed_lock_file(dir, &plan.runtime)?;
-    let built = cargo_build(dir, &cache)?;
+    let built = cargo_build(dir, &cache, quiet)?;
     let target = dir.join("target").join("release");
     let name = built.file_name().ok_or_else(|| Error::Build("cargo named no binary".into()))?;
     let binary = target.join(name);
@@ -82,9 +135,13 @@ fn run_info(binary: &Path) -> std::io::Result<Output> {
 
 /// The target folder: the one beside the runtime's source if it is a path, else one of the user's.
 fn cache(dir: &Path, runtime: &Runtime) -> Result<PathBuf, Error> {
-    if let Runtime::Path(path) = runtime {
-        return Ok(dir.join(path).join("..").join("target"));
+    match runtime {
+        Runtime::Path(path) => Ok(dir.join(path).join("..").join("target")),
+        Runtime::Version(_) | Runtime::Git { .. } => users_cache(),
     }
+}
+
+fn users_cache() -> Result<PathBuf, Error> {
     let home =
         std::env::home_dir().ok_or_else(|| Error::Build("there is no home folder for the build cache".into()))?;
     Ok(home.join(".cache").join("pg-codegen").join("target"))
@@ -100,10 +157,13 @@ fn seed_lock_file(dir: &Path, runtime: &Runtime) -> Result<(), Error> {
     }
 }
 
-fn cargo_build(dir: &Path, cache: &Path) -> Result<PathBuf, Error> {
+fn cargo_build(dir: &Path, cache: &Path, quiet: bool) -> Result<PathBuf, Error> {
     let mut cargo = Command::new("cargo");
     cargo.args(["build", "--release", "--message-format=json-render-diagnostics", "--manifest-path"]);
     cargo.arg(dir.join("Cargo.toml")).arg("--target-dir").arg(cache).stderr(Stdio::inherit());
+    if quiet {
+        cargo.arg("--quiet");
+    }
     let output = cargo.output().map_err(|e| Error::Build(format!("cannot run cargo: {e}")))?;
     if !output.status.success() {
         return Err(Error::Build(format!("cargo could not build {}: {}", dir.display(), output.status)));

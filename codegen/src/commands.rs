@@ -1,12 +1,12 @@
 //! What each subcommand does.
 
-use crate::{Generate, RuntimeSource};
+use crate::Generate;
 use pg_codegen::error::Error;
 use pg_codegen::interpret::Interpreter;
-use pg_codegen::lower::{Plan, Runtime, lower};
+use pg_codegen::lower::{Plan, lower};
 use pg_codegen::{build, compile, emit, inspect, read};
 use pg_runtime::cli::{Robust, Verify};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::ExitCode;
 
 /// The stages that `--dump` knows, besides the passes of normalisation.
@@ -17,7 +17,10 @@ pub fn generate(args: &Generate) -> Result<ExitCode, Error> {
     if let Some(stage) = &args.dump {
         return dump(path, stage, args);
     }
-    let dir = args.output.as_deref().expect("clap requires it");
+    let Some(dir) = args.output.as_deref() else {
+        println!("{}", build::build_in_cache(compile(path)?, &args.runtime, false)?.display());
+        return Ok(ExitCode::SUCCESS);
+    };
     let plan = plan(path, dir, args)?;
     let files = emit::emit(&plan);
     if args.check {
@@ -33,26 +36,14 @@ pub fn generate(args: &Generate) -> Result<ExitCode, Error> {
         dir.display()
     );
     if args.build {
-        println!("{}", build::build(dir, &plan)?.display());
+        println!("{}", build::build(dir, &plan, false)?.display());
     }
     Ok(ExitCode::SUCCESS)
 }
 
 fn plan(path: &Path, dir: &Path, args: &Generate) -> Result<Plan, Error> {
     let net = compile(path)?;
-    lower(net, args.name.as_deref(), runtime(&args.runtime, dir)?)
-}
-
-fn runtime(source: &RuntimeSource, dir: &Path) -> Result<Runtime, Error> {
-    if let Some(version) = &source.runtime_version {
-        return Ok(Runtime::Version(version.clone()));
-    }
-    if let Some(git) = &source.runtime_git {
-        let (url, rev) = git.split_once('#').map_or((git.as_str(), None), |(url, rev)| (url, Some(rev.into())));
-        return Ok(Runtime::Git { url: url.into(), rev });
-    }
-    let path = source.runtime_path.clone().unwrap_or_else(|| PathBuf::from(build::RUNTIME));
-    build::runtime_path(&path, dir)
+    lower(net, args.name.as_deref(), args.runtime.seen_from(dir)?)
 }
 
 fn check(dir: &Path, files: &[emit::File]) -> Result<ExitCode, Error> {
@@ -86,7 +77,7 @@ fn dump(path: &Path, stage: &str, args: &Generate) -> Result<ExitCode, Error> {
         print!("{net}");
     } else if stage == "plan" {
         let dir = args.output.as_deref().unwrap_or(Path::new("."));
-        print!("{}", lower(net, args.name.as_deref(), runtime(&args.runtime, dir)?)?);
+        print!("{}", lower(net, args.name.as_deref(), args.runtime.seen_from(dir)?)?);
     }
     Ok(ExitCode::SUCCESS)
 }

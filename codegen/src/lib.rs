@@ -2,6 +2,7 @@
 //!
 //! A pipeline of stages, each with its own type: [`read`] gives a [`graph::Graph`], [`normalise`] a [`net::Net`],
 //! [`lower`] a [`lower::Plan`] with every decision taken, [`emit`] the files. [`interpret`] runs a `Net` directly.
+//! [`suite`] runs verifiers over lists of instances, [`report`] shows what came out.
 
 pub mod affine;
 pub mod approx;
@@ -15,6 +16,9 @@ pub mod lower;
 pub mod net;
 pub mod normalise;
 pub mod read;
+pub mod report;
+pub mod suite;
+pub mod table;
 
 use error::Error;
 use net::Net;

@@ -85,7 +85,7 @@ fn layer_plan(layer: &Layer, relu: bool) -> LayerPlan {
 }
 
 /// `verifier_` and the model's file name, which no keyword or reserved name begins with.
-fn default_name(stem: &str) -> String {
+pub fn default_name(stem: &str) -> String {
     let word = |c: char| if c.is_ascii_alphanumeric() { c.to_ascii_lowercase() } else { '_' };
     format!("verifier_{}", stem.chars().map(word).collect::<String>())
 }

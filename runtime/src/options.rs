@@ -44,6 +44,17 @@ impl Options {
         let cores = || std::thread::available_parallelism().map_or(1, |cores| cores.get() as u32);
         Options { threads: Some(self.threads.unwrap_or_else(cores)), ..self }
     }
+
+    /// The arguments that make another process choose the same: every field is an option of its own name.
+    pub fn arguments(&self) -> Vec<String> {
+        let table = serde_json::to_value(self).expect("a table of plain data");
+        let mut arguments = Vec::new();
+        for (name, value) in table.as_object().into_iter().flatten().filter(|(_, value)| !value.is_null()) {
+            arguments.push(format!("--{}", name.replace('_', "-")));
+            arguments.push(value.as_str().map_or_else(|| value.to_string(), String::from));
+        }
+        arguments
+    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, ValueEnum)]
@@ -85,5 +96,33 @@ fn seconds(text: &str) -> Result<f64, String> {
     match text.parse::<f64>() {
         Ok(value) if (0.0..=1e9).contains(&value) => Ok(value),
         _ => Err("not a number of seconds between 0 and 1e9".into()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::Parser;
+
+    #[derive(Parser)]
+    struct Line {
+        #[command(flatten)]
+        options: Options,
+    }
+
+    #[test]
+    fn arguments_read_back_to_the_same_options() {
+        let chosen = Options {
+            timeout: Some(0.25),
+            threads: Some(3),
+            engine: Engine::Peregrinn,
+            penalty: Penalty::Inverted,
+            priority: Priority::MinSlack,
+            seed: u64::MAX,
+        };
+        for options in [Options::default(), chosen] {
+            let read = Line::try_parse_from([vec![String::new()], options.arguments()].concat()).unwrap().options;
+            assert_eq!(serde_json::to_value(&read).unwrap(), serde_json::to_value(&options).unwrap());
+        }
     }
 }

@@ -15,8 +15,10 @@ mod tests;
 use crate::network::Network;
 use clap::{Parser, Subcommand};
 pub use eval::eval;
+pub use progress::duration;
 pub use question::{Robust, Verify};
 pub use run::{Run, RunArgs};
+pub use signals::on_interrupt;
 use std::io::Write;
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -94,6 +96,6 @@ fn complain(message: &str) -> u8 {
 }
 
 /// To the person, on stderr; nobody may be listening there.
-fn say(text: &str) {
+pub fn say(text: &str) {
     let _ = std::io::stderr().write_all(text.as_bytes());
 }

@@ -80,7 +80,8 @@ fn time_left(closed: f64, speed: f64) -> Option<String> {
     (closed >= ENOUGH && (0.0..1e6).contains(&seconds)).then(|| duration(seconds))
 }
 
-fn duration(seconds: f64) -> String {
+/// A time in a few characters, such as `9.5s`, `2m05s` or `1h00m`.
+pub fn duration(seconds: f64) -> String {
     let whole = (seconds + 0.05) as u64;
     match whole {
         0..10 => format!("{seconds:.1}s"),

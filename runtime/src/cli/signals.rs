@@ -6,9 +6,14 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// The first signal asks the search to stop, so that its result is still written; the second ends the process at once.
+pub fn catch(control: Arc<Control>) {
+    on_interrupt(move || control.interrupt());
+}
+
+/// Calls `stop` at the first signal, from which the process ends in order; the second ends it at once.
 ///
 /// A process that was told to outlive a hang-up (`nohup`) keeps the default handling: a handler would undo that.
-pub fn catch(control: Arc<Control>) {
+pub fn on_interrupt(stop: impl Fn() + Send + 'static) {
     if hang_up_is_ignored() {
         return;
     }
@@ -17,7 +22,7 @@ pub fn catch(control: Arc<Control>) {
         if asked.swap(true, Ordering::Relaxed) {
             std::process::exit(Verdict::Unknown(StopReason::Interrupted).exit_code().into());
         }
-        control.interrupt();
+        stop();
     };
     if let Err(error) = ctrlc::set_handler(handler) {
         super::say(&format!("warning: Ctrl-C will end this without a result: {error}\n"));
