@@ -14,10 +14,11 @@ use std::sync::Arc;
 use std::time::Instant;
 
 /// Rounds of refinement, and the nodes that may then be spent on each row of the property.
-const ROUNDS: [(Round, u64); 3] = [
+const ROUNDS: [(Round, u64); 4] = [
     (Round { sign_nodes: 200, bound_nodes: 20 }, 250),
-    (Round { sign_nodes: 16_000, bound_nodes: 1_000 }, 100_000),
-    (Round { sign_nodes: 256_000, bound_nodes: 8_000 }, u64::MAX),
+    (Round { sign_nodes: 3_200, bound_nodes: 200 }, 4_000),
+    (Round { sign_nodes: 51_200, bound_nodes: 1_000 }, 100_000),
+    (Round { sign_nodes: 819_200, bound_nodes: 16_000 }, u64::MAX),
 ];
 /// The optimisation of a node of the property's tree.
 const AT_NODE: Steps = Steps { count: 10, rate: 0.05, decay: 0.9 };
@@ -67,7 +68,8 @@ impl<'a> Search<'a> {
     /// Closes what it can of tasks that share their box.
     fn close_region(&mut self, tasks: &mut Vec<Task<'a>>, refined: &mut Refined) -> Result<(), End> {
         self.close_at_root(tasks, refined);
-        for (round, nodes) in ROUNDS {
+        'rounds: for (number, (round, nodes)) in ROUNDS.into_iter().enumerate() {
+            let is_last = number + 1 == ROUNDS.len();
             for layer in 1..self.layers.hidden() {
                 if tasks.is_empty() {
                     return Ok(());
@@ -75,8 +77,11 @@ impl<'a> Search<'a> {
                 let start = Instant::now();
                 let result = self.refine_layer(refined, layer, round);
                 self.times.refine += start.elapsed().as_secs_f64();
-                result?;
+                let near = result?;
                 self.close_at_root(tasks, refined);
+                if !near && !is_last {
+                    continue 'rounds;
+                }
             }
             self.attack_tasks(tasks, refined)?;
             self.close_by_phases(tasks, refined, nodes)?;

@@ -58,6 +58,8 @@ const ATTACK_STEPS: usize = 8;
 const HARD_ATTACK_STEPS: usize = 30;
 /// A bound this near the value seen is near enough: a share of it, and a bit.
 const NEAR: (f32, f32) = (0.98, 1e-3);
+/// More undecided neurons than so many times those that take both signs, and some, are far above them.
+const FAR: (usize, usize) = (4, 32);
 
 impl Search<'_> {
     /// The front before a layer.
@@ -65,8 +67,9 @@ impl Search<'_> {
         Front::new(self.network, self.layers, end, domain, input)
     }
 
-    /// Tightens the neurons of a hidden layer, then what follows from them in the layers after it.
-    pub fn refine_layer(&mut self, refined: &mut Refined, layer: usize, round: Round) -> Result<(), End> {
+    /// Tightens the neurons of a hidden layer, then what follows from them in the layers after it. Returns whether what is
+    /// left undecided is not far from what truly takes both signs: else the layers after it are not worth this effort yet.
+    pub fn refine_layer(&mut self, refined: &mut Refined, layer: usize, round: Round) -> Result<bool, End> {
         let front = self.front(refined.input(), &refined.domain, layer);
         let mut faces = faces(&refined.domain, layer);
         let rows: Vec<Row> = self.rows(&front, &refined.domain, layer, &faces);
@@ -96,6 +99,8 @@ impl Search<'_> {
             nodes *= GROWTH;
         }
         both.retain(|(face, ..)| refined.domain.is_undecided(layer, face.neuron));
+        let undecided = refined.domain.undecided(layer).count();
+        let takes_both = both.len() - undecided.min(both.len());
         for (_, claim, seen) in &mut both {
             claim.target = NEAR.0 * *seen - NEAR.1;
         }
@@ -104,7 +109,7 @@ impl Search<'_> {
             self.go_on()?;
             self.raise_box_layer(refined, later, NO_STEPS);
         }
-        Ok(())
+        Ok(undecided <= FAR.0 * takes_both + FAR.1)
     }
 
     /// Tightens every hidden layer by the best slopes.
