@@ -1,17 +1,18 @@
 //! The paper's loop: bound, decide, relax, try the point, pick a neuron, condition it, backtrack.
 
 use super::branch::{Branch, by_bounds, by_slack};
+use super::cuts::first_cuts;
 use super::sample::Random;
 use super::{End, Search, timed};
 use crate::bounds::{Bounder, Domain, Objective, Relaxation};
 use crate::lp::{Point, Ray, Relaxed, RelaxedNetwork};
-use crate::property::Disjunct;
+use crate::property::{Disjunct, Row};
 use crate::report::Progress;
 use crate::verdict::StopReason;
 use std::sync::Arc;
 
 /// The phases fixed so far, as bounds.
-struct Node {
+pub struct Node {
     domain: Domain,
     depth: u64,
     /// The layer whose bounds the last conditioning may have changed.
@@ -26,9 +27,13 @@ pub struct Task<'a> {
     /// Its part of the disjunct's box.
     pub lower: Vec<f64>,
     pub upper: Vec<f64>,
+    /// The disjunct's rows, then the tangents of its quadratics.
     pub rows: Vec<Objective>,
+    pub cuts: Vec<Row>,
+    /// How many rows are bounded by themselves; the later ones serve the linear program.
+    bounded: usize,
     bounder: Bounder<'a>,
-    relaxed: Option<RelaxedNetwork>,
+    pub relaxed: Option<RelaxedNetwork>,
     pub root: Domain,
     open: Vec<Node>,
     random: Random,
@@ -113,17 +118,19 @@ impl<'a> Search<'a> {
     /// The search of one box for one disjunct; `None` if its bounds exclude it.
     pub fn task(&mut self, disjunct: &'a Disjunct, mut bounder: Bounder<'a>, root: Domain) -> Option<Task<'a>> {
         let (inputs, outputs) = (self.network.inputs(), self.network.outputs());
-        let rows: Vec<Objective> = disjunct.rows.iter().map(|row| Objective::of_row(row, inputs, outputs)).collect();
+        let (lower, upper) = bounder.input();
+        let cuts = first_cuts(disjunct, (&lower, &upper), &root);
+        let all = disjunct.rows.iter().map(|row| &**row).chain(&cuts);
+        let rows: Vec<Objective> = all.map(|row| Objective::of_row(row, inputs, outputs)).collect();
         let margin = timed(&mut self.times.bounds, || margin(&mut bounder, &root, &rows));
         self.counters.bound_rows += std::mem::take(&mut bounder.rows);
         if margin > 0.0 {
             return None;
         }
-        let (lower, upper) = bounder.input();
         let node = Node { domain: root.clone(), depth: 0, changed: usize::MAX, share: 1.0 };
         let random = Random::new(self.options.seed);
-        let open = vec![node];
-        Some(Task { disjunct, lower, upper, rows, bounder, relaxed: None, root, open, random, margin })
+        let (open, bounded, relaxed) = (vec![node], rows.len(), None);
+        Some(Task { disjunct, lower, upper, rows, cuts, bounded, bounder, relaxed, root, open, random, margin })
     }
 
     /// Visits nodes of one disjunct, depth first, until none is open or its turn is over.
@@ -175,7 +182,7 @@ impl<'a> Search<'a> {
         if self.bound(task, node) {
             return Ok(Step::Closed);
         }
-        let guided = match self.relax(task, node) {
+        let guided = match self.relax_and_cut(task, node) {
             Relaxed::Feasible(point) => {
                 let branch = by_slack(&node.domain, &point, self.options.priority, &mut task.random);
                 self.try_point(task.disjunct, &point, branch.is_none())?;
@@ -202,13 +209,13 @@ impl<'a> Search<'a> {
         let excluded = timed(&mut self.times.bounds, || {
             let first = node.changed.saturating_add(1);
             task.bounder.propagate(&mut node.domain, first).is_err()
-                || margin(&mut task.bounder, &node.domain, &task.rows) > 0.0
+                || margin(&mut task.bounder, &node.domain, &task.rows[..task.bounded]) > 0.0
         });
         self.counters.bound_rows += std::mem::take(&mut task.bounder.rows);
         excluded
     }
 
-    fn relax(&mut self, task: &mut Task, node: &Node) -> Relaxed {
+    pub fn relax(&mut self, task: &mut Task, node: &Node) -> Relaxed {
         let (layers, control, penalty) = (self.layers, self.control, self.options.penalty);
         let (root, rows, lower, upper) = (&task.root, &task.rows, &task.lower, &task.upper);
         let (result, iterations) = timed(&mut self.times.lp, || {
@@ -227,10 +234,7 @@ impl<'a> Search<'a> {
         if is_valid || self.counters.nodes.is_multiple_of(DESCEND_EVERY) || self.counters.nodes < DESCEND_EVERY {
             return self.descend(disjunct, &point.input);
         }
-        match disjunct.region.nearest_floats(point.input.iter().map(|&x| x as f32)) {
-            Some(input) => self.try_witness(&input),
-            None => Ok(()),
-        }
+        self.try_near(disjunct, &point.input)
     }
 
     /// Whether the rigorous bound confirms that the multipliers exclude the node.

@@ -2,6 +2,7 @@
 
 use super::{End, Search};
 use crate::property::Disjunct;
+use crate::verdict::Witness;
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -13,6 +14,8 @@ const BATCH: usize = 200;
 /// Descents tried for each of the first disjuncts.
 const DESCENTS: usize = 5;
 const MOST_DISJUNCTS: usize = 100;
+/// By how much, absolute and relative to its constant, a constraint may fail in float64 and still be worth a replay.
+const LOOKS: f64 = 1e-7;
 
 /// Seeded numbers (xorshift64*).
 pub struct Random(u64);
@@ -32,6 +35,12 @@ impl Random {
     /// Uniform in [0, 1).
     pub fn unit(&mut self) -> f64 {
         (self.bits() >> 11) as f64 / (1u64 << 53) as f64
+    }
+
+    /// Of the standard normal distribution (Box and Muller).
+    pub fn normal(&mut self) -> f64 {
+        let radius = (-2.0 * (1.0 - self.unit()).ln()).sqrt();
+        radius * (std::f64::consts::TAU * self.unit()).cos()
     }
 
     /// Uniform below `n`.
@@ -81,11 +90,26 @@ impl Search<'_> {
         self.network.forward(x, &mut y);
         self.counters.samples += (x.len() / inputs) as u64;
         for (x, y) in x.chunks(inputs).zip(y.chunks(outputs)) {
-            if self.property.disjuncts.iter().any(|disjunct| looks_violated(disjunct, x, y)) {
-                self.try_witness(x)?;
-            }
+            self.try_evaluated(x, y)?;
         }
         Ok(())
+    }
+
+    /// Ends the search if the input is a counterexample.
+    pub fn try_witness(&self, x: &[f32]) -> Result<(), End> {
+        let mut y = vec![0.0; self.network.outputs()];
+        self.network.forward(x, &mut y);
+        self.try_evaluated(x, &y)
+    }
+
+    /// Ends the search if the input is a counterexample, which it is replayed for if it looks like one.
+    fn try_evaluated(&self, input: &[f32], output: &[f32]) -> Result<(), End> {
+        let wide = |values: &[f32]| values.iter().map(|&v| f64::from(v)).collect::<Vec<_>>();
+        let (x, y) = (wide(input), wide(output));
+        if !self.property.disjuncts.iter().any(|disjunct| looks_violated(disjunct, &x, &y)) {
+            return Ok(());
+        }
+        Witness::replay(self.network, self.property, input).map_or(Ok(()), |witness| Err(End::Violated(witness)))
     }
 }
 
@@ -101,11 +125,9 @@ fn sample(sides: &[(f32, f32)], corner: bool, random: &mut Random) -> Vec<f32> {
     sides.iter().map(|side| coordinate(side, random)).collect()
 }
 
-/// Whether the rows hold up to rounding: a filter before the exact replay.
-fn looks_violated(disjunct: &Disjunct, x: &[f32], y: &[f32]) -> bool {
-    disjunct.rows.iter().all(|row| {
-        let term = |t: &crate::property::Term, v: &[f32]| t.coefficient.low * f64::from(v[t.index]);
-        let sum: f64 = row.affine.x.iter().map(|t| term(t, x)).chain(row.affine.y.iter().map(|t| term(t, y))).sum();
-        sum + row.affine.constant.low <= 1e-9 * row.affine.constant.low.abs()
-    })
+/// Whether the constraints hold up to rounding, with room to spare: a filter before the exact replay.
+fn looks_violated(disjunct: &Disjunct, x: &[f64], y: &[f64]) -> bool {
+    let holds = |value: f64, constant: f64| value <= LOOKS * (1.0 + constant.abs());
+    disjunct.rows.iter().all(|row| holds(row.affine.value_near(x, y), row.affine.constant.low))
+        && disjunct.quadratics.iter().all(|q| holds(q.value(x, y), q.affine().constant.low))
 }

@@ -1,0 +1,279 @@
+//! A convex set of inputs: a box cut by linear rows and convex quadratics. Its deepest point is where walks start and
+//! what points outside are pulled towards.
+//!
+//! Depth is measured in half-sides of the box: a point is as deep as the largest ball around it, in these units, that every
+//! constraint leaves room for. The deepest point is found by central cutting planes (Elzinga and Moore, 1975): a linear
+//! program maximises the depth under the rows and under tangents of the quadratics, which are added where its point is
+//! too shallow for them. Nothing here needs to be sound: what comes of it is replayed.
+
+use super::Search;
+use crate::lp::exact::{Relation, Row, System};
+use crate::lp::{Lp, LpStatus};
+use crate::property::{Disjunct, Quadratic, Scope};
+use crate::report::Control;
+use num_rational::BigRational;
+use num_traits::ToPrimitive;
+use std::sync::Arc;
+
+/// Tangents added at most, for each quadratic, on the way to the deepest point.
+const ROUNDS: usize = 100;
+/// A point as deep as this share of the program's depth is deep enough.
+const DEEP_ENOUGH: f64 = 0.2;
+/// Points that are pulled in stay this share of the way off the border, for the rounding to float32.
+const OFF_THE_BORDER: f64 = 1e-5;
+const TOLERANCE: f64 = 1e-9;
+
+/// `terms·x ≤ limit`.
+struct Linear {
+    terms: Vec<(usize, f64)>,
+    limit: f64,
+}
+
+pub struct Body {
+    lower: Vec<f64>,
+    upper: Vec<f64>,
+    /// Half the sides: 0 for an input that cannot move.
+    half: Vec<f64>,
+    rows: Vec<Linear>,
+    equations: Vec<Linear>,
+    /// An orthonormal basis of the directions that leave the equations.
+    normals: Vec<Vec<f64>>,
+    quadratics: Vec<Arc<Quadratic>>,
+    /// The outputs as affine functions of the inputs, the constant last; none where no quadratic reads them.
+    outputs: Vec<Vec<f64>>,
+    pub centre: Vec<f64>,
+}
+
+impl Search<'_> {
+    /// The inputs that a disjunct allows; `None` if that is its whole box, or if no point inside is found.
+    pub fn body(&mut self, disjunct: &Disjunct) -> Option<Arc<Body>> {
+        let key = disjunct.input_set_id();
+        if let Some(known) = self.bodies.get(&key) {
+            return known.clone();
+        }
+        let body = (!disjunct.is_box()).then(|| {
+            let quadratics = disjunct.quadratics.iter().filter(|q| q.scope() == Scope::Input).cloned();
+            Body::new(&super::exact::input_set(disjunct), quadratics.collect(), &[], self.control)
+        });
+        let body = body.flatten().map(Arc::new);
+        self.bodies.insert(key, body.clone());
+        body
+    }
+}
+
+impl Body {
+    /// `None` if no point is found that all inequalities leave room around.
+    pub fn new(
+        system: &System,
+        quadratics: Vec<Arc<Quadratic>>,
+        outputs: &[Vec<BigRational>],
+        control: &Control,
+    ) -> Option<Body> {
+        let number = |v: &BigRational| v.to_f64().unwrap_or(f64::NAN);
+        let lower: Vec<f64> = system.columns.iter().map(|c| c.lower.as_ref().map(number)).collect::<Option<_>>()?;
+        let upper: Vec<f64> = system.columns.iter().map(|c| c.upper.as_ref().map(number)).collect::<Option<_>>()?;
+        let half = lower.iter().zip(&upper).map(|(l, u)| ((u - l) / 2.0).max(0.0)).collect();
+        let outputs = outputs.iter().map(|form| form.iter().map(number).collect()).collect();
+        let linear = |row: &Row| Linear {
+            terms: row.terms.iter().map(|(column, a)| (*column, number(a))).collect(),
+            limit: number(&row.rhs),
+        };
+        let (mut rows, mut equations) = (vec![], vec![]);
+        for (k, row) in system.rows.iter().enumerate() {
+            match system.rows.iter().position(|other| is_opposite(row, other)) {
+                Some(other) if other < k => {}
+                Some(_) => equations.push(linear(row)),
+                None if row.relation == Relation::Equal => equations.push(linear(row)),
+                None => rows.push(linear(row)),
+            }
+        }
+        let normals = orthonormal(&equations, lower.len());
+        let centre = vec![];
+        let mut body = Body { lower, upper, half, rows, equations, normals, quadratics, outputs, centre };
+        body.centre = body.deepest(control)?;
+        Some(body)
+    }
+
+    fn deepest(&self, control: &Control) -> Option<Vec<f64>> {
+        let mut lp = Lp::new();
+        lp.set_tolerance(TOLERANCE);
+        for (&l, &u) in self.lower.iter().zip(&self.upper) {
+            lp.add_col(0.0, l, u);
+        }
+        let depth = lp.add_col(-1.0, 0.0, 1.0);
+        for (i, &half) in self.half.iter().enumerate().filter(|(_, half)| **half > 0.0) {
+            lp.add_row(f64::NEG_INFINITY, self.upper[i], &[(i, 1.0), (depth, half)]);
+            lp.add_row(f64::NEG_INFINITY, -self.lower[i], &[(i, -1.0), (depth, half)]);
+        }
+        let at_most = |lp: &mut Lp, terms: &[(usize, f64)], limit: f64| {
+            let size = self.size(terms);
+            let terms = terms.iter().map(|&(i, a)| (i, a / size));
+            if size > 0.0 {
+                lp.add_row(f64::NEG_INFINITY, limit / size, &terms.chain([(depth, 1.0)]).collect::<Vec<_>>());
+            }
+        };
+        self.rows.iter().for_each(|row| at_most(&mut lp, &row.terms, row.limit));
+        self.equations.iter().for_each(|row| _ = lp.add_row(row.limit, row.limit, &row.terms));
+        let mut best: Option<(f64, Vec<f64>)> = None;
+        for _ in 0..=ROUNDS {
+            if lp.solve(control.remaining(), control.interrupt_flag()) != LpStatus::Optimal {
+                break;
+            }
+            let mut x = lp.solution().0;
+            let goal = x.pop().expect("the depth is the last column");
+            let reached = self.depth(&x);
+            if best.as_ref().is_none_or(|(most, _)| reached > *most) {
+                best = Some((reached, x.clone()));
+            }
+            if self.quadratics.is_empty() || reached >= DEEP_ENOUGH * goal {
+                break;
+            }
+            for quadratic in &self.quadratics {
+                let (value, slopes) = self.at(quadratic, &x);
+                let terms: Vec<(usize, f64)> = slopes.iter().copied().enumerate().filter(|(_, g)| *g != 0.0).collect();
+                if value > -DEEP_ENOUGH * goal * self.size(&terms) {
+                    let limit = terms.iter().map(|&(i, g)| g * x[i]).sum::<f64>() - value;
+                    at_most(&mut lp, &terms, limit);
+                }
+            }
+        }
+        best.filter(|(depth, _)| *depth > 0.0).map(|(_, x)| x)
+    }
+
+    /// The change of a form over a unit of depth.
+    fn size(&self, terms: &[(usize, f64)]) -> f64 {
+        terms.iter().map(|&(i, a)| (a * self.half[i]).powi(2)).sum::<f64>().sqrt()
+    }
+
+    /// How deep a point lies by every inequality; negative outside.
+    fn depth(&self, x: &[f64]) -> f64 {
+        let side = |i: usize| (self.upper[i] - x[i]).min(x[i] - self.lower[i]) / self.half[i];
+        let ratio = |room: f64, size: f64| match size > 0.0 {
+            true => room / size,
+            false if room >= 0.0 => f64::INFINITY,
+            false => f64::NEG_INFINITY,
+        };
+        let sides = (0..x.len()).filter(|&i| self.half[i] > 0.0).map(side);
+        let rows = self.rows.iter().map(|row| ratio(row.limit - dot(&row.terms, x), self.size(&row.terms)));
+        let quadratics = self.quadratics.iter().map(|quadratic| {
+            let (value, slopes) = self.at(quadratic, x);
+            let terms: Vec<(usize, f64)> = slopes.into_iter().enumerate().collect();
+            ratio(-value, self.size(&terms))
+        });
+        sides
+            .chain(rows)
+            .chain(quadratics)
+            .fold(f64::INFINITY, |least, depth| if depth.is_nan() { f64::NEG_INFINITY } else { least.min(depth) })
+    }
+
+    /// A quadratic's value and gradient as a function of the inputs alone.
+    fn at(&self, quadratic: &Quadratic, x: &[f64]) -> (f64, Vec<f64>) {
+        let y = self.outputs_at(x, 1.0);
+        let (mut slopes, by_y) = quadratic.gradient(x, &y);
+        for (form, slope) in self.outputs.iter().zip(&by_y).filter(|(_, slope)| **slope != 0.0) {
+            slopes.iter_mut().zip(form).for_each(|(sum, a)| *sum += slope * a);
+        }
+        (quadratic.value(x, &y), slopes)
+    }
+
+    /// The outputs at a point, or, without the constants, along a direction.
+    fn outputs_at(&self, x: &[f64], constants: f64) -> Vec<f64> {
+        let at = |form: &Vec<f64>| form.iter().zip(x).map(|(a, x)| a * x).sum::<f64>() + constants * form[x.len()];
+        self.outputs.iter().map(at).collect()
+    }
+
+    /// How far the set reaches from a point of it along a direction, backward and forward, in lengths of the direction.
+    pub fn chord(&self, x: &[f64], direction: &[f64]) -> (f64, f64) {
+        let (mut low, mut high) = (f64::NEG_INFINITY, f64::INFINITY);
+        let mut limit = |slope: f64, room: f64| {
+            let ratio = room.max(0.0) / slope;
+            if slope > 0.0 {
+                high = high.min(ratio);
+            } else if slope < 0.0 {
+                low = low.max(ratio);
+            }
+        };
+        for (i, &d) in direction.iter().enumerate() {
+            limit(d, self.upper[i] - x[i]);
+            limit(-d, x[i] - self.lower[i]);
+        }
+        self.rows.iter().for_each(|row| limit(dot(&row.terms, direction), row.limit - dot(&row.terms, x)));
+        let along = self.outputs_at(direction, 0.0);
+        for quadratic in &self.quadratics {
+            let (value, slopes) = self.at(quadratic, x);
+            let slope: f64 = slopes.iter().zip(direction).map(|(g, d)| g * d).sum();
+            let curvature = quadratic.curvature(direction, &along);
+            low = low.max(-reach(curvature, -slope, value));
+            high = high.min(reach(curvature, slope, value));
+        }
+        if low.is_finite() && high.is_finite() { (low, high) } else { (0.0, 0.0) }
+    }
+
+    /// The point itself if it is inside, otherwise the last one inside on the way to it from the centre.
+    pub fn pull(&self, x: &[f64]) -> Vec<f64> {
+        let mut direction: Vec<f64> = x.iter().zip(&self.centre).map(|(x, c)| x - c).collect();
+        self.keep_equations(&mut direction);
+        let t = (self.chord(&self.centre, &direction).1 * (1.0 - OFF_THE_BORDER)).min(1.0);
+        self.centre.iter().zip(&direction).map(|(c, d)| c + t * d).collect()
+    }
+
+    /// Removes from a direction what leaves the equations.
+    pub fn keep_equations(&self, direction: &mut [f64]) {
+        direction.iter_mut().zip(&self.half).filter(|(_, half)| **half == 0.0).for_each(|(d, _)| *d = 0.0);
+        for normal in &self.normals {
+            let along: f64 = direction.iter().zip(normal).map(|(d, n)| d * n).sum();
+            direction.iter_mut().zip(normal).for_each(|(d, n)| *d -= along * n);
+        }
+    }
+
+    pub fn half_sides(&self) -> &[f64] {
+        &self.half
+    }
+}
+
+/// The least t ≥ 0 with `curvature·t² + slope·t + value` = 0, for a value that is not positive.
+pub fn reach(curvature: f64, slope: f64, value: f64) -> f64 {
+    let value = value.min(0.0);
+    let root = (slope * slope - 4.0 * curvature.max(0.0) * value).sqrt();
+    if slope > 0.0 {
+        -2.0 * value / (slope + root)
+    } else if curvature > 0.0 {
+        (root - slope) / (2.0 * curvature)
+    } else {
+        f64::INFINITY
+    }
+}
+
+fn dot(terms: &[(usize, f64)], x: &[f64]) -> f64 {
+    terms.iter().map(|&(i, a)| a * x[i]).sum()
+}
+
+/// Whether two rows together are an equation: a·x ≤ b and −a·x ≤ −b.
+fn is_opposite(row: &Row, other: &Row) -> bool {
+    let at_most = |row: &Row| row.relation == Relation::AtMost;
+    at_most(row)
+        && at_most(other)
+        && row.terms.len() == other.terms.len()
+        && row.rhs == -&other.rhs
+        && row.terms.iter().zip(&other.terms).all(|((i, a), (j, b))| i == j && *a == -b)
+}
+
+/// Gram and Schmidt; rows that depend on those before are left out.
+fn orthonormal(rows: &[Linear], inputs: usize) -> Vec<Vec<f64>> {
+    let length = |v: &[f64]| v.iter().map(|v| v * v).sum::<f64>().sqrt();
+    let mut basis: Vec<Vec<f64>> = Vec::new();
+    for row in rows {
+        let mut normal = vec![0.0; inputs];
+        row.terms.iter().for_each(|&(i, a)| normal[i] = a);
+        let before = length(&normal);
+        for known in &basis {
+            let along: f64 = normal.iter().zip(known).map(|(a, b)| a * b).sum();
+            normal.iter_mut().zip(known).for_each(|(a, b)| *a -= along * b);
+        }
+        let after = length(&normal);
+        if after > TOLERANCE * before {
+            basis.push(normal.iter().map(|v| v / after).collect());
+        }
+    }
+    basis
+}
