@@ -245,3 +245,19 @@ fn random_quadratics() {
     assert!(holds > RANDOM_CASES / 5 && violated > RANDOM_CASES / 5, "both answers are common");
     assert!(missed * 100 <= findable && unknown * 20 <= RANDOM_CASES, "too few are decided");
 }
+
+/// Sets so small within their boxes that no uniform sample would meet them: the walk does, before any search.
+#[test]
+fn small_sets_are_sampled() {
+    let (inputs, net) = (10, sum_of_magnitudes(10));
+    let sum = (0..inputs).map(|i| format!("X_{i}")).collect::<Vec<_>>().join(" ");
+    let corner: Vec<String> = (0..inputs).map(|i| format!("(>= X_{i} 0.7)")).collect();
+    let simplex = [corner, vec![format!("(<= (+ {sum}) 7.1)")]].concat();
+    let ball = vec![format!("(<= {} 0.01)", squares(inputs, 0.5))];
+    for set in [simplex, ball] {
+        let text = text(inputs, 1, 1.0, &[set, vec!["(>= Y_0 0.1)".into()]].concat());
+        let (network, property) = (interpreter(&net).expect("a network"), Property::parse(&text, "a set").unwrap());
+        let outcome = verify(&network, &property, &options(Engine::Auto), &Control::new(None));
+        assert_eq!((outcome.verdict.word(), outcome.counters.nodes), ("sat", 0), "{text}");
+    }
+}

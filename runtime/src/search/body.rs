@@ -22,6 +22,8 @@ const DEEP_ENOUGH: f64 = 0.2;
 /// Points that are pulled in stay this share of the way off the border, for the rounding to float32.
 const OFF_THE_BORDER: f64 = 1e-5;
 const TOLERANCE: f64 = 1e-9;
+/// Input sets kept at most; those of further disjuncts are taken for their boxes.
+const MOST_BODIES: usize = 256;
 
 /// `terms·x ≤ limit`.
 struct Linear {
@@ -47,15 +49,19 @@ pub struct Body {
 impl Search<'_> {
     /// The inputs that a disjunct allows; `None` if that is its whole box, or if no point inside is found.
     pub fn body(&mut self, disjunct: &Disjunct) -> Option<Arc<Body>> {
+        if disjunct.is_box() {
+            return None;
+        }
         let key = disjunct.input_set_id();
         if let Some(known) = self.bodies.get(&key) {
             return known.clone();
         }
-        let body = (!disjunct.is_box()).then(|| {
-            let quadratics = disjunct.quadratics.iter().filter(|q| q.scope() == Scope::Input).cloned();
-            Body::new(&super::exact::input_set(disjunct), quadratics.collect(), &[], self.control)
-        });
-        let body = body.flatten().map(Arc::new);
+        if self.bodies.len() == MOST_BODIES {
+            return None;
+        }
+        let quadratics = disjunct.quadratics.iter().filter(|q| q.scope() == Scope::Input).cloned();
+        let system = super::exact::input_set(disjunct);
+        let body = Body::new(&system, quadratics.collect(), &[], self.control).map(Arc::new);
         self.bodies.insert(key, body.clone());
         body
     }

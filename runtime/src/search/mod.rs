@@ -44,7 +44,7 @@ struct Search<'a> {
     control: &'a Control,
     counters: Counters,
     times: Times,
-    /// The input sets of the disjuncts asked for so far; `None` where that is a box or has no inside.
+    /// The input sets that are no boxes, of the disjuncts asked for so far; `None` for one without an inside.
     bodies: HashMap<Vec<usize>, Option<Arc<Body>>>,
 }
 

@@ -3,10 +3,9 @@
 use super::{End, Search};
 use crate::property::Disjunct;
 use crate::verdict::Witness;
-use std::sync::Arc;
 use std::time::Instant;
 
-/// Inputs tried in each box.
+/// Inputs tried in each set of inputs.
 const SAMPLES: usize = 2000;
 /// Inputs evaluated together.
 const BATCH: usize = 200;
@@ -50,36 +49,57 @@ impl Random {
 }
 
 impl Search<'_> {
-    /// Evaluates random inputs of each box, corners among them, and replays those that look like counterexamples.
+    /// Evaluates random inputs of each disjunct and replays those that look like counterexamples.
     pub fn sample(&mut self) -> Result<(), End> {
         let start = Instant::now();
-        let result = self.sample_boxes();
+        let result = self.sample_regions();
         self.times.sampling += start.elapsed().as_secs_f64();
         result
     }
 
-    fn sample_boxes(&mut self) -> Result<(), End> {
+    fn sample_regions(&mut self) -> Result<(), End> {
         let mut random = Random::new(self.options.seed);
-        let disjuncts = &self.property.disjuncts;
-        for (d, disjunct) in disjuncts.iter().enumerate() {
-            if d > 0 && Arc::ptr_eq(&disjunct.region, &disjuncts[d - 1].region) {
-                continue;
+        let property = self.property;
+        let mut last = vec![];
+        for disjunct in &property.disjuncts {
+            let id = disjunct.input_set_id();
+            if id != last {
+                self.sample_region(disjunct, &mut random)?;
             }
-            let sides: Vec<(f32, f32)> = disjunct.region.sides().map(|side| side.floats()).collect();
-            if sides.iter().any(|(first, last)| first > last) {
-                continue;
-            }
-            for batch in 0..SAMPLES / BATCH {
-                self.go_on()?;
-                let x: Vec<f32> = (0..BATCH).flat_map(|_| sample(&sides, batch == 0, &mut random)).collect();
-                self.try_inputs(&x)?;
-            }
+            last = id;
         }
         for _ in 0..DESCENTS {
-            for disjunct in disjuncts.iter().take(MOST_DISJUNCTS) {
+            for disjunct in property.disjuncts.iter().take(MOST_DISJUNCTS) {
                 self.go_on()?;
                 self.descend_anywhere(disjunct, &mut random)?;
             }
+        }
+        Ok(())
+    }
+
+    /// Corners and uniform points of a box; of another set the points of a walk, or none if it has no inside.
+    fn sample_region(&mut self, disjunct: &Disjunct, random: &mut Random) -> Result<(), End> {
+        let sides: Vec<(f32, f32)> = disjunct.region.sides().map(|side| side.floats()).collect();
+        if sides.iter().any(|(first, last)| first > last) {
+            return Ok(());
+        }
+        let body = self.body(disjunct);
+        if body.is_none() && !disjunct.is_box() {
+            return Ok(());
+        }
+        let mut at = body.as_ref().map(|body| body.centre.clone()).unwrap_or_default();
+        for batch in 0..SAMPLES / BATCH {
+            self.go_on()?;
+            let sample = |_| match &body {
+                None => sample(&sides, batch == 0, random),
+                Some(body) => {
+                    body.step(&mut at, random);
+                    let floats = at.iter().map(|&v| v as f32);
+                    disjunct.region.nearest_floats(floats).expect("every side holds a float")
+                }
+            };
+            let x: Vec<f32> = (0..BATCH).flat_map(sample).collect();
+            self.try_inputs(&x)?;
         }
         Ok(())
     }
