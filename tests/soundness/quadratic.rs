@@ -4,6 +4,8 @@ use crate::case::{interpreter, network};
 use num_bigint::BigInt;
 use num_rational::BigRational;
 use num_traits::Signed;
+use pg_codegen::compile;
+use pg_codegen::interpret::Interpreter;
 use pg_runtime::network::Network;
 use pg_runtime::options::{Engine, Options};
 use pg_runtime::property::Property;
@@ -11,7 +13,7 @@ use pg_runtime::report::Control;
 use pg_runtime::search::verify;
 use pg_runtime::verdict::Verdict;
 use pg_tests::oracle::{Layer, eval_exact, exact};
-use pg_tests::{Random, evaluate};
+use pg_tests::{Random, evaluate, shipped};
 
 const MARGINS: [f64; 4] = [1e-3, 1e-4, 1e-5, 1e-6];
 const RANDOM_CASES: usize = 300;
@@ -63,7 +65,7 @@ fn squares(inputs: usize, centre: f64) -> String {
 /// On the ball of radius r the sum of magnitudes reaches r·√n.
 #[test]
 fn a_ball_of_inputs() {
-    for (inputs, radius) in [(1, 0.5f64), (2, 0.5), (3, 0.7)] {
+    for (inputs, radius) in [(1, 0.5f64), (2, 0.5), (3, 0.7), (4, 0.5)] {
         let (net, most) = (sum_of_magnitudes(inputs), radius * (inputs as f64).sqrt());
         let ball = format!("(<= {} {})", squares(inputs, 0.0), radius * radius);
         for margin in MARGINS {
@@ -259,5 +261,27 @@ fn small_sets_are_sampled() {
         let (network, property) = (interpreter(&net).expect("a network"), Property::parse(&text, "a set").unwrap());
         let outcome = verify(&network, &property, &options(Engine::Auto), &Control::new(None));
         assert_eq!((outcome.verdict.word(), outcome.counters.nodes), ("sat", 0), "{text}");
+    }
+}
+
+/// Around a digit the network is known to be robust by 0.01 in each pixel, so within any smaller ball, and known not to be
+/// by 0.3 in each of the 64, all of which the ball of radius 2.4 allows. In between, either answer carries its proof.
+#[test]
+fn balls_around_an_image() {
+    let network = Interpreter::new(compile(&shipped("digits_16.onnx")).unwrap());
+    let image = std::fs::read_to_string(shipped("digit_3.csv")).unwrap();
+    let pixels: Vec<f64> =
+        image.split([',', '\n']).filter_map(|t| t.trim().parse().ok()).map(|v: f64| v / 16.0).collect();
+    for (radius, expected) in [(0.01, "unsat"), (0.2, "unsat"), (0.8, "sat"), (2.4, "sat")] {
+        let square = |(i, v): (usize, &f64)| format!("(* (- X_{i} {v}) (- X_{i} {v}))");
+        let squares: Vec<String> = pixels.iter().enumerate().map(square).collect();
+        let ball = format!("(<= (+ {}) {:.4})", squares.join(" "), radius * radius);
+        let bounds = (0..64).map(|i| format!("(and (>= X_{i} 0) (<= X_{i} 1))"));
+        let others: Vec<String> = (0..10).filter(|&k| k != 3).map(|k| format!("(>= Y_{k} Y_3)")).collect();
+        let conditions: Vec<String> = bounds.chain([ball, format!("(or {})", others.join(" "))]).collect();
+        let property = Property::parse(&text(64, 10, 1.0, &conditions), "a ball").unwrap();
+        let options = options(Engine::Auto);
+        let verdict = verify(&network, &property, &options, &Control::new(options.timeout)).verdict;
+        assert_eq!(verdict.word(), expected, "{radius}: {verdict:?}");
     }
 }

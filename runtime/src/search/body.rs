@@ -16,7 +16,11 @@ use num_traits::ToPrimitive;
 use std::sync::Arc;
 
 /// Tangents added at most, for each quadratic, on the way to the deepest point.
-const ROUNDS: usize = 100;
+const ROUNDS: usize = 400;
+/// Points tried on the way between two.
+const STOPS: usize = 8;
+/// Steps on the way to a point inside a quadratic.
+const DESCENT: usize = 20;
 /// A point as deep as this share of the program's depth is deep enough.
 const DEEP_ENOUGH: f64 = 0.2;
 /// Points that are pulled in stay this share of the way off the border, for the rounding to float32.
@@ -61,23 +65,24 @@ impl Search<'_> {
         }
         let quadratics = disjunct.quadratics.iter().filter(|q| q.scope() == Scope::Input).cloned();
         let system = super::exact::input_set(disjunct);
-        let body = Body::new(&system, quadratics.collect(), &[], self.control).map(Arc::new);
+        let body = Body::new(&system, quadratics.collect(), &[], self.control).ok().map(Arc::new);
         self.bodies.insert(key, body.clone());
         body
     }
 }
 
 impl Body {
-    /// `None` if no point is found that all inequalities leave room around.
+    /// Where no point is found that all inequalities leave room around: the points whose tangents leave none.
     pub fn new(
         system: &System,
         quadratics: Vec<Arc<Quadratic>>,
         outputs: &[Vec<BigRational>],
         control: &Control,
-    ) -> Option<Body> {
+    ) -> Result<Body, Vec<Vec<f64>>> {
         let number = |v: &BigRational| v.to_f64().unwrap_or(f64::NAN);
-        let lower: Vec<f64> = system.columns.iter().map(|c| c.lower.as_ref().map(number)).collect::<Option<_>>()?;
-        let upper: Vec<f64> = system.columns.iter().map(|c| c.upper.as_ref().map(number)).collect::<Option<_>>()?;
+        let end = |bound: &Option<BigRational>| bound.as_ref().map_or(f64::NAN, number);
+        let lower: Vec<f64> = system.columns.iter().map(|column| end(&column.lower)).collect();
+        let upper: Vec<f64> = system.columns.iter().map(|column| end(&column.upper)).collect();
         let half = lower.iter().zip(&upper).map(|(l, u)| ((u - l) / 2.0).max(0.0)).collect();
         let outputs = outputs.iter().map(|form| form.iter().map(number).collect()).collect();
         let linear = |row: &Row| Linear {
@@ -97,10 +102,10 @@ impl Body {
         let centre = vec![];
         let mut body = Body { lower, upper, half, rows, equations, normals, quadratics, outputs, centre };
         body.centre = body.deepest(control)?;
-        Some(body)
+        Ok(body)
     }
 
-    fn deepest(&self, control: &Control) -> Option<Vec<f64>> {
+    fn deepest(&self, control: &Control) -> Result<Vec<f64>, Vec<Vec<f64>>> {
         let mut lp = Lp::new();
         lp.set_tolerance(TOLERANCE);
         for (&l, &u) in self.lower.iter().zip(&self.upper) {
@@ -121,29 +126,43 @@ impl Body {
         self.rows.iter().for_each(|row| at_most(&mut lp, &row.terms, row.limit));
         self.equations.iter().for_each(|row| _ = lp.add_row(row.limit, row.limit, &row.terms));
         let mut best: Option<(f64, Vec<f64>)> = None;
+        let mut shallow = Vec::new();
+        let insides: Vec<Option<Vec<f64>>> = self.quadratics.iter().map(|quadratic| self.inside(quadratic)).collect();
         for _ in 0..=ROUNDS {
             if lp.solve(control.remaining(), control.interrupt_flag()) != LpStatus::Optimal {
                 break;
             }
             let mut x = lp.solution().0;
             let goal = x.pop().expect("the depth is the last column");
-            let reached = self.depth(&x);
-            if best.as_ref().is_none_or(|(most, _)| reached > *most) {
-                best = Some((reached, x.clone()));
-            }
-            if self.quadratics.is_empty() || reached >= DEEP_ENOUGH * goal {
+            let targets: Vec<Vec<f64>> = insides.iter().flatten().cloned().chain(best.take().map(|(_, x)| x)).collect();
+            best = Some(self.deepest_between(&x, &targets));
+            if best.as_ref().is_some_and(|(depth, _)| self.quadratics.is_empty() || *depth >= DEEP_ENOUGH * goal) {
                 break;
             }
-            for quadratic in &self.quadratics {
+            for (quadratic, inside) in self.quadratics.iter().zip(&insides) {
                 let (value, slopes) = self.at(quadratic, &x);
-                let terms: Vec<(usize, f64)> = slopes.iter().copied().enumerate().filter(|(_, g)| *g != 0.0).collect();
-                if value > -DEEP_ENOUGH * goal * self.size(&terms) {
-                    let limit = terms.iter().map(|&(i, g)| g * x[i]).sum::<f64>() - value;
-                    at_most(&mut lp, &terms, limit);
+                if value > -DEEP_ENOUGH * goal * self.size(&sparse(&slopes)) {
+                    let touched =
+                        inside.as_ref().filter(|_| value > 0.0).map(|inside| self.border(quadratic, inside, &x));
+                    let at = touched.unwrap_or_else(|| x.clone());
+                    let (value, slopes) = self.at(quadratic, &at);
+                    let limit = slopes.iter().zip(&at).map(|(g, x)| g * x).sum::<f64>() - value;
+                    at_most(&mut lp, &sparse(&slopes), limit);
+                    shallow.push(at);
                 }
             }
         }
-        best.filter(|(depth, _)| *depth > 0.0).map(|(_, x)| x)
+        best.filter(|(depth, _)| *depth > 0.0).map(|(_, x)| x).ok_or(shallow)
+    }
+
+    /// The deepest of some points on the ways from a point to others, and its depth: the program's point is a corner of
+    /// what the tangents leave, and often far from where the quadratics are met.
+    fn deepest_between(&self, x: &[f64], targets: &[Vec<f64>]) -> (f64, Vec<f64>) {
+        let stops = (1..=STOPS).map(|k| k as f64 / STOPS as f64);
+        let between = |target: &Vec<f64>, t: f64| x.iter().zip(target).map(|(a, b)| a + t * (b - a)).collect();
+        let others = stops.flat_map(|t| targets.iter().map(move |target| between(target, t)));
+        let valued = others.chain([x.to_vec()]).map(|point: Vec<f64>| (self.depth(&point), point));
+        valued.max_by(|a, b| a.0.total_cmp(&b.0)).expect("the point itself is one")
     }
 
     /// The change of a form over a unit of depth.
@@ -163,8 +182,7 @@ impl Body {
         let rows = self.rows.iter().map(|row| ratio(row.limit - dot(&row.terms, x), self.size(&row.terms)));
         let quadratics = self.quadratics.iter().map(|quadratic| {
             let (value, slopes) = self.at(quadratic, x);
-            let terms: Vec<(usize, f64)> = slopes.into_iter().enumerate().collect();
-            ratio(-value, self.size(&terms))
+            ratio(-value, self.size(&sparse(&slopes)))
         });
         sides
             .chain(rows)
@@ -180,6 +198,30 @@ impl Body {
             slopes.iter_mut().zip(form).for_each(|(sum, a)| *sum += slope * a);
         }
         (quadratic.value(x, &y), slopes)
+    }
+
+    /// A point where a quadratic is negative, in the box or not, by steepest descent from the middle of the box.
+    fn inside(&self, quadratic: &Quadratic) -> Option<Vec<f64>> {
+        let mut x: Vec<f64> = self.lower.iter().zip(&self.half).map(|(l, half)| l + half).collect();
+        for _ in 0..DESCENT {
+            let (_, slopes) = self.at(quadratic, &x);
+            let steepness: f64 = slopes.iter().map(|g| g * g).sum();
+            let step = steepness / (2.0 * quadratic.curvature(&slopes, &self.outputs_at(&slopes, 0.0)));
+            if !step.is_finite() {
+                break;
+            }
+            x.iter_mut().zip(&slopes).for_each(|(x, g)| *x -= step * g);
+        }
+        (self.at(quadratic, &x).0 < 0.0).then_some(x)
+    }
+
+    /// Where the way from a point inside a quadratic to one outside crosses its border.
+    fn border(&self, quadratic: &Quadratic, inside: &[f64], outside: &[f64]) -> Vec<f64> {
+        let way: Vec<f64> = outside.iter().zip(inside).map(|(b, a)| b - a).collect();
+        let (value, slopes) = self.at(quadratic, inside);
+        let slope = slopes.iter().zip(&way).map(|(g, d)| g * d).sum();
+        let t = reach(quadratic.curvature(&way, &self.outputs_at(&way, 0.0)), slope, value).min(1.0);
+        inside.iter().zip(&way).map(|(a, d)| a + t * d).collect()
     }
 
     /// The outputs at a point, or, without the constants, along a direction.
@@ -248,6 +290,11 @@ pub fn reach(curvature: f64, slope: f64, value: f64) -> f64 {
     } else {
         f64::INFINITY
     }
+}
+
+/// The coefficients that are not 0.
+fn sparse(slopes: &[f64]) -> Vec<(usize, f64)> {
+    slopes.iter().copied().enumerate().filter(|(_, slope)| *slope != 0.0).collect()
 }
 
 fn dot(terms: &[(usize, f64)], x: &[f64]) -> f64 {

@@ -13,8 +13,8 @@ use std::collections::BTreeMap;
 
 /// Programs solved for one node while tangents are added.
 const ROUNDS: usize = 20;
-/// Tangents kept for a task at most.
-const MOST_CUTS: usize = 1000;
+/// Tangents kept for a task; when there are more, the older half goes.
+const MOST_CUTS: usize = 200;
 /// A quadratic is violated if the way to its border is about this long, somewhat more than the program's tolerance.
 const VIOLATED: f64 = 3e-7;
 /// Sweeps over the coordinates in search of the least value of a quadratic.
@@ -34,25 +34,34 @@ impl<'a> Search<'a> {
 
     /// Adds the tangents that the point calls for; whether there are any.
     fn cut(&self, task: &mut Task, point: &Point) -> bool {
-        let before = task.cuts.len();
-        for quadratic in &task.disjunct.quadratics {
+        if task.rows.len() > task.bounded + MOST_CUTS {
+            task.rows.drain(task.bounded..task.bounded + MOST_CUTS / 2);
+            task.relaxed = None;
+        }
+        let before = task.rows.len();
+        let disjunct = task.disjunct;
+        for quadratic in &disjunct.quadratics {
             let (x, y) = (&point.input, &point.outputs);
             let (by_x, by_y) = quadratic.gradient(x, y);
             let slope = by_x.iter().chain(&by_y).fold(0.0, |m: f64, g| m.max(g.abs()));
-            if task.cuts.len() == MOST_CUTS || quadratic.value(x, y) <= VIOLATED * slope {
+            if quadratic.value(x, y) <= VIOLATED * slope {
                 continue;
             }
             let (inside_x, inside_y) = least(quadratic, (&task.lower, &task.upper), &task.root);
             let t = border(quadratic, (&inside_x, &inside_y), (x, y)).unwrap_or(1.0);
             let between = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| a + t * (b - a)).collect::<Vec<_>>();
-            let Some(row) = quadratic.tangent(&between(&inside_x, x), &between(&inside_y, y)) else { continue };
-            let objective = Objective::of_row(&row, x.len(), y.len());
-            task.relaxed.iter_mut().for_each(|relaxed| relaxed.add_property_row(&objective));
-            task.rows.push(objective);
-            task.cuts.push(row);
+            add_cut(task, quadratic, &between(&inside_x, x), &between(&inside_y, y));
         }
-        task.cuts.len() > before
+        task.rows.len() > before
     }
+}
+
+/// Adds the tangent at a point to the task's rows and to its program.
+pub fn add_cut(task: &mut Task, quadratic: &Quadratic, x: &[f64], y: &[f64]) {
+    let Some(row) = quadratic.tangent(x, y) else { return };
+    let objective = Objective::of_row(&row, x.len(), y.len());
+    task.relaxed.iter_mut().for_each(|relaxed| relaxed.add_property_row(&objective));
+    task.rows.push(objective);
 }
 
 /// The tangents to begin with: each where its quadratic is least in the box, so that it excludes the box if the quadratic

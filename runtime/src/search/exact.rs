@@ -2,13 +2,16 @@
 //!
 //! Under fixed phases the network is affine, so the node's counterexamples are a polyhedron of inputs. Its rows are the
 //! phases of the neurons that the box alone leaves open, and the property's; all coefficients are dyadic or decimal, so
-//! nothing is rounded. Convex quadratics enter by tangents, exact rows as well, at the points that violate them: an empty
-//! polyhedron decides, a point that only the quadratics themselves could judge does not.
+//! nothing is rounded. Convex quadratics enter by tangents, exact rows as well: at the points where the floating search for
+//! a deepest counterexample found no room, and at exact points that violate them. An empty polyhedron decides; a point that
+//! only the quadratics themselves could judge does not.
 
 use super::body::Body;
-use super::peregrinn::Task;
+use super::cuts::add_cut;
+use super::peregrinn::{Node, Task};
 use super::{End, Search};
 use crate::bounds::Domain;
+use crate::lp::Relaxed;
 use crate::lp::exact::{Bounds, Outcome, Relation, System, exact, solve};
 use crate::property::{Disjunct, Row, Scope, Side};
 use crate::verdict::StopReason;
@@ -23,9 +26,9 @@ const ROUNDS: usize = 40;
 /// An affine function of the input, the constant last.
 type Form = Vec<BigRational>;
 
-impl Search<'_> {
+impl<'a> Search<'a> {
     /// Closes the node, or ends the search with its counterexample or with the reason why neither is possible.
-    pub fn decide_exactly(&mut self, task: &Task, domain: &Domain) -> Result<(), End> {
+    pub fn decide_exactly(&mut self, task: &mut Task<'a>, node: &Node) -> Result<(), End> {
         let disjunct = task.disjunct;
         let give_up = |why: &str| Err(End::Stopped(StopReason::GaveUp(why.into())));
         let neurons: usize = self.network.widths()[1..].iter().sum();
@@ -36,15 +39,25 @@ impl Search<'_> {
             return give_up("a node is too close to call, and the network is too large for rational arithmetic");
         }
         self.counters.exact_calls += 1;
-        let (mut system, outputs) = self.system(task, domain);
-        self.try_deepest(disjunct, &system, &outputs)?;
+        let (mut system, outputs) = self.system(task, &node.domain);
+        match Body::new(&system, disjunct.quadratics.clone(), &outputs, self.control) {
+            Ok(body) => self.try_floats(disjunct, body.centre.iter().map(|&v| v as f32))?,
+            Err(shallow) => {
+                if !shallow.is_empty() && self.certify_at(task, node, &shallow, &outputs) {
+                    return Ok(());
+                }
+                for x in shallow.iter().filter_map(|x| rationals(x)) {
+                    add_tangents(&mut system, disjunct, &outputs, &x, f64::NEG_INFINITY);
+                }
+            }
+        }
         let control = self.control;
         for _ in 0..ROUNDS {
             match solve(&system, None, &mut || control.stop().is_none()).map(|answer| answer.outcome) {
                 Ok(Outcome::Infeasible(_)) => return Ok(()),
                 Ok(Outcome::Feasible(point)) => {
                     self.try_neighbours(disjunct, &point)?;
-                    if !add_tangents(&mut system, disjunct, &outputs, &point) {
+                    if !add_tangents(&mut system, disjunct, &outputs, &point, 0.0) {
                         break;
                     }
                 }
@@ -58,11 +71,16 @@ impl Search<'_> {
         }
     }
 
-    /// The deepest of the node's counterexamples, if they have an inside, is the likeliest to survive rounding.
-    fn try_deepest(&mut self, disjunct: &Disjunct, system: &System, outputs: &[Form]) -> Result<(), End> {
-        match Body::new(system, disjunct.quadratics.clone(), outputs, self.control) {
-            Some(body) => self.try_floats(disjunct, body.centre.iter().map(|&v| v as f32)),
-            None => Ok(()),
+    /// Whether the linear program with tangents at the given inputs has multipliers that exclude the node.
+    fn certify_at(&mut self, task: &mut Task<'a>, node: &Node, inputs: &[Vec<f64>], outputs: &[Form]) -> bool {
+        let disjunct = task.disjunct;
+        for (quadratic, x) in disjunct.quadratics.iter().flat_map(|q| inputs.iter().map(move |x| (q, x))) {
+            let Some(y) = rationals(x).map(|x| values(outputs, &x)) else { continue };
+            add_cut(task, quadratic, x, &y);
+        }
+        match self.relax(task, node) {
+            Relaxed::Infeasible(Some(ray)) => self.certify(task, node, &ray),
+            _ => false,
         }
     }
 
@@ -76,8 +94,7 @@ impl Search<'_> {
             column.upper = column.upper.take().map(|upper| upper.min(number(task.upper[i])));
         }
         let outputs = self.forms(domain, &task.root, &mut system);
-        let rows = task.disjunct.rows.iter().map(|row| &**row);
-        rows.chain(&task.cuts).for_each(|row| add_row(&mut system, row, &outputs));
+        task.disjunct.rows.iter().for_each(|row| add_row(&mut system, row, &outputs));
         (system, outputs)
     }
 
@@ -158,17 +175,27 @@ fn box_of(disjunct: &Disjunct) -> System {
     system
 }
 
-/// Tangents of the quadratics that are violated at a point; whether there are any.
-fn add_tangents(system: &mut System, disjunct: &Disjunct, outputs: &[Form], point: &[BigRational]) -> bool {
+/// The tangents at a point of the quadratics that are above a value there; whether there are any.
+fn add_tangents(system: &mut System, disjunct: &Disjunct, outputs: &[Form], point: &[BigRational], above: f64) -> bool {
     let number = |v: &BigRational| v.to_f64().unwrap_or(f64::NAN);
     let x: Vec<f64> = point.iter().map(number).collect();
     let at =
         |form: &Form| number(&(form.iter().zip(point).map(|(a, x)| a * x).sum::<BigRational>() + &form[point.len()]));
     let y: Vec<f64> = outputs.iter().map(at).collect();
-    let violated = disjunct.quadratics.iter().filter(|quadratic| quadratic.value(&x, &y) > 0.0);
-    let tangents: Vec<Row> = violated.filter_map(|quadratic| quadratic.tangent(&x, &y)).collect();
+    let shallow = disjunct.quadratics.iter().filter(|quadratic| quadratic.value(&x, &y) > above);
+    let tangents: Vec<Row> = shallow.filter_map(|quadratic| quadratic.tangent(&x, &y)).collect();
     tangents.iter().for_each(|row| add_row(system, row, outputs));
     !tangents.is_empty()
+}
+
+fn rationals(x: &[f64]) -> Option<Vec<BigRational>> {
+    x.iter().map(|&v| exact(v)).collect()
+}
+
+/// The forms at a point, rounded.
+fn values(forms: &[Form], point: &[BigRational]) -> Vec<f64> {
+    let at = |form: &Form| form.iter().zip(point).map(|(a, x)| a * x).sum::<BigRational>() + &form[point.len()];
+    forms.iter().map(|form| at(form).to_f64().unwrap_or(f64::NAN)).collect()
 }
 
 /// The row as a condition on the inputs.

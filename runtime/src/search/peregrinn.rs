@@ -6,14 +6,14 @@ use super::sample::Random;
 use super::{End, Search, timed};
 use crate::bounds::{Bounder, Domain, Objective, Relaxation};
 use crate::lp::{Point, Ray, Relaxed, RelaxedNetwork};
-use crate::property::{Disjunct, Row};
+use crate::property::Disjunct;
 use crate::report::Progress;
 use crate::verdict::StopReason;
 use std::sync::Arc;
 
 /// The phases fixed so far, as bounds.
 pub struct Node {
-    domain: Domain,
+    pub domain: Domain,
     depth: u64,
     /// The layer whose bounds the last conditioning may have changed.
     changed: usize,
@@ -29,9 +29,8 @@ pub struct Task<'a> {
     pub upper: Vec<f64>,
     /// The disjunct's rows, then the tangents of its quadratics.
     pub rows: Vec<Objective>,
-    pub cuts: Vec<Row>,
     /// How many rows are bounded by themselves; the later ones serve the linear program.
-    bounded: usize,
+    pub bounded: usize,
     bounder: Bounder<'a>,
     pub relaxed: Option<RelaxedNetwork>,
     pub root: Domain,
@@ -130,7 +129,7 @@ impl<'a> Search<'a> {
         let node = Node { domain: root.clone(), depth: 0, changed: usize::MAX, share: 1.0 };
         let random = Random::new(self.options.seed);
         let (open, bounded, relaxed) = (vec![node], rows.len(), None);
-        Some(Task { disjunct, lower, upper, rows, cuts, bounded, bounder, relaxed, root, open, random, margin })
+        Some(Task { disjunct, lower, upper, rows, bounded, bounder, relaxed, root, open, random, margin })
     }
 
     /// Visits nodes of one disjunct, depth first, until none is open or its turn is over.
@@ -197,7 +196,7 @@ impl<'a> Search<'a> {
         };
         match guided.or_else(|| by_bounds(&node.domain)) {
             Some(branch) => Ok(Step::Split(branch)),
-            None => self.decide_exactly(task, &node.domain).map(|()| Step::Closed),
+            None => self.decide_exactly(task, node).map(|()| Step::Closed),
         }
     }
 
@@ -238,7 +237,7 @@ impl<'a> Search<'a> {
     }
 
     /// Whether the rigorous bound confirms that the multipliers exclude the node.
-    fn certify(&mut self, task: &mut Task, node: &Node, ray: &Ray) -> bool {
+    pub fn certify(&mut self, task: &mut Task, node: &Node, ray: &Ray) -> bool {
         let (inputs, outputs) = (self.network.inputs(), self.network.outputs());
         timed(&mut self.times.certify, || {
             let terms: Vec<(f64, &Objective)> = ray.rows.iter().copied().zip(&task.rows).collect();

@@ -46,7 +46,7 @@ mod tests {
     }
 
     fn body(disjunct: &Disjunct) -> Option<Body> {
-        Body::new(&input_set(disjunct), disjunct.quadratics.clone(), &[], &Control::new(None))
+        Body::new(&input_set(disjunct), disjunct.quadratics.clone(), &[], &Control::new(None)).ok()
     }
 
     fn walk(body: &Body, steps: usize, seed: u64) -> Vec<Vec<f64>> {
