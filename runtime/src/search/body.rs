@@ -158,9 +158,14 @@ impl Body {
     /// The deepest of some points on the ways from a point to others, and its depth: the program's point is a corner of
     /// what the tangents leave, and often far from where the quadratics are met.
     fn deepest_between(&self, x: &[f64], targets: &[Vec<f64>]) -> (f64, Vec<f64>) {
-        let stops = (1..=STOPS).map(|k| k as f64 / STOPS as f64);
-        let between = |target: &Vec<f64>, t: f64| x.iter().zip(target).map(|(a, b)| a + t * (b - a)).collect();
-        let others = stops.flat_map(|t| targets.iter().map(move |target| between(target, t)));
+        let way = |target: &Vec<f64>| {
+            let mut way: Vec<f64> = target.iter().zip(x).map(|(b, a)| b - a).collect();
+            self.keep_equations(&mut way);
+            way
+        };
+        let stop = |way: &[f64], t: f64| x.iter().zip(way).map(|(a, d)| a + t * d).collect();
+        let ways: Vec<Vec<f64>> = targets.iter().map(way).collect();
+        let others = ways.iter().flat_map(|way| (1..=STOPS).map(move |k| stop(way, k as f64 / STOPS as f64)));
         let valued = others.chain([x.to_vec()]).map(|point: Vec<f64>| (self.depth(&point), point));
         valued.max_by(|a, b| a.0.total_cmp(&b.0)).expect("the point itself is one")
     }

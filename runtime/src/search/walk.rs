@@ -100,6 +100,16 @@ mod tests {
         assert!((mean[0] - 0.5 / 3.0).abs() < 0.03 && (mean[2] - 0.5 / 3.0).abs() < 0.03, "{mean:?}");
     }
 
+    #[test]
+    fn equations_are_kept_within_a_ball() {
+        let ball = "(<= (+ (* (- X_0 0.5) (- X_0 0.5)) (* X_1 X_1) (* X_2 X_2)) 0.3)";
+        let disc = disjunct(3, &[ball, "(= X_0 X_1)", "(= X_2 0.125)"]);
+        let points = walk(&body(&disc).unwrap(), 2_000, 8);
+        assert!(points.iter().all(|x| (x[0] - x[1]).abs() < 1e-9 && (x[2] - 0.125).abs() < 1e-9));
+        let (inside, _) = summary(&disc, &points);
+        assert!(inside > 1_500, "{inside}");
+    }
+
     /// A point, a line that no pair of rows announces, a ball of radius 0, nothing at all.
     #[test]
     fn sets_without_an_inside_are_not_walked() {
