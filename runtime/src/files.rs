@@ -1,9 +1,38 @@
-//! Files that are written whole or not at all, and hashes of what was read.
+//! Files: read within limits, packed or not; written whole or not at all.
 
+use flate2::read::MultiGzDecoder;
 use sha2::{Digest, Sha256};
 use std::fs::{self, File, OpenOptions};
-use std::io::{self, Write};
+use std::io::{self, BufReader, Read, Write};
 use std::path::{Path, PathBuf};
+
+/// The most that is taken from a file, unpacked.
+const MAX_BYTES: u64 = 1 << 30;
+const GZIP_MAGIC: [u8; 2] = [0x1f, 0x8b];
+
+/// A file's bytes, unpacked if they begin as gzip files do. One that holds too much is an error, before it takes the
+/// memory of the machine.
+pub fn read(path: &Path) -> io::Result<Vec<u8>> {
+    read_limited(File::open(path)?, MAX_BYTES)
+}
+
+fn read_limited(file: impl Read, limit: u64) -> io::Result<Vec<u8>> {
+    let mut file = BufReader::new(file);
+    let mut magic = Vec::new();
+    file.by_ref().take(2).read_to_end(&mut magic)?;
+    let is_packed = magic == GZIP_MAGIC;
+    let whole = io::Cursor::new(magic).chain(file);
+    let mut bytes = Vec::new();
+    if is_packed {
+        MultiGzDecoder::new(whole).take(limit + 1).read_to_end(&mut bytes)?;
+    } else {
+        whole.take(limit + 1).read_to_end(&mut bytes)?;
+    }
+    if bytes.len() as u64 > limit {
+        return Err(io::Error::other(format!("it holds more than {limit} bytes")));
+    }
+    Ok(bytes)
+}
 
 /// To a temporary file beside the target, then renamed over it: a reader sees the old file or the new one. Missing
 /// folders are made and a link is followed. What is no regular file (a device, a pipe) cannot be replaced: it is
@@ -124,6 +153,37 @@ mod tests {
         assert!(check_writable(&missing).unwrap_err().to_string().starts_with("there is no folder"));
         assert!(check_writable(Path::new("")).is_err());
         assert!(check_writable(&dir.path().join("new/")).is_err());
+    }
+
+    fn gzip(bytes: &[u8]) -> Vec<u8> {
+        let mut packed = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+        packed.write_all(bytes).unwrap();
+        packed.finish().unwrap()
+    }
+
+    #[test]
+    fn plain_and_packed_files_read_alike() {
+        for text in [&b"some text"[..], b"x", b"", &GZIP_MAGIC[..1]] {
+            assert_eq!(read_limited(text, 100).unwrap(), text);
+            assert_eq!(read_limited(&gzip(text)[..], 100).unwrap(), text);
+        }
+        let parts = [gzip(b"two "), gzip(b"parts")].concat();
+        assert_eq!(read_limited(&parts[..], 100).unwrap(), b"two parts");
+    }
+
+    #[test]
+    fn the_limit_is_on_the_unpacked_bytes() {
+        let packed = gzip(&vec![b' '; 1 << 20]);
+        assert_eq!(read_limited(&packed[..], 1 << 20).unwrap().len(), 1 << 20);
+        let error = read_limited(&packed[..], (1 << 20) - 1).unwrap_err();
+        assert_eq!(error.to_string(), "it holds more than 1048575 bytes");
+        assert!(read_limited(&[0; 11][..], 10).is_err());
+    }
+
+    #[test]
+    fn packed_files_that_are_cut_are_errors() {
+        let packed = gzip(&b"some text".repeat(100));
+        assert!((2..packed.len()).all(|len| read_limited(&packed[..len], 1 << 20).is_err()));
     }
 
     #[test]

@@ -80,7 +80,7 @@ impl Case {
 }
 
 /// The network by way of an ONNX model; `None` for one that does not depend on its input, which no model may.
-fn interpreter(net: &[Layer]) -> Option<Interpreter> {
+pub fn interpreter(net: &[Layer]) -> Option<Interpreter> {
     let (mut tensors, mut nodes, mut last) = (vec![], vec![], "x".to_string());
     for (k, layer) in net.iter().enumerate() {
         let (rows, cols) = (layer.weights.len() as i64, layer.weights[0].len() as i64);

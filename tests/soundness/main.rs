@@ -4,6 +4,7 @@
 //! `Unknown` is never wrong, but where the answer does not hang on a millionth it must be rare.
 
 mod case;
+mod quadratic;
 mod vnnlib;
 
 use case::{Case, several_rows, single_row};

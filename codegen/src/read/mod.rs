@@ -8,11 +8,8 @@ pub mod onnx;
 
 use crate::error::Error;
 use crate::graph::Graph;
-use flate2::read::MultiGzDecoder;
-use pg_runtime::files::sha256;
+use pg_runtime::files::{self, sha256};
 use std::fmt;
-use std::fs::File;
-use std::io::Read;
 use std::path::Path;
 
 /// A model as read: the graph and where it came from.
@@ -48,13 +45,9 @@ impl fmt::Display for Format {
     }
 }
 
-/// The largest model read, decompressed.
-const MAX_BYTES: u64 = 1 << 30;
-const GZIP_MAGIC: [u8; 2] = [0x1f, 0x8b];
-
 /// Reads `.onnx` or `.nnet`, either with `.gz`.
 pub fn read(path: &Path) -> Result<Model, Error> {
-    let bytes = read_bytes(path)?;
+    let bytes = files::read(path).map_err(|cause| Error::file("read", path, cause))?;
     let name = path.file_name().map(|n| n.to_string_lossy().into_owned()).unwrap_or_default();
     read_as(&bytes, &name).map_err(|error| error.of_file(path))
 }
@@ -69,23 +62,4 @@ pub fn read_as(bytes: &[u8], name: &str) -> Result<Model, Error> {
         _ => Err(Error::Model("neither .onnx nor .nnet (nor either with .gz)".into())),
     }?;
     Ok(Model { graph, source: Source { stem: stem.into(), format, sha256: sha256(bytes) }, domain })
-}
-
-fn read_bytes(path: &Path) -> Result<Vec<u8>, Error> {
-    let cannot = |cause: std::io::Error| Error::file("read", path, cause);
-    let bytes = read_limited(File::open(path).map_err(cannot)?).map_err(cannot)?;
-    if bytes.starts_with(&GZIP_MAGIC) {
-        read_limited(MultiGzDecoder::new(bytes.as_slice())).map_err(cannot)
-    } else {
-        Ok(bytes)
-    }
-}
-
-fn read_limited(source: impl Read) -> std::io::Result<Vec<u8>> {
-    let mut bytes = Vec::new();
-    source.take(MAX_BYTES + 1).read_to_end(&mut bytes)?;
-    if bytes.len() as u64 > MAX_BYTES {
-        return Err(std::io::Error::other(format!("it holds more than {MAX_BYTES} bytes")));
-    }
-    Ok(bytes)
 }

@@ -75,6 +75,11 @@ impl Lp {
         assert_eq!(status, sys::STATUS_OK, "HiGHS has no option {option:?}");
     }
 
+    /// How far a row or a column may be outside its bounds.
+    pub fn set_tolerance(&mut self, tolerance: f64) {
+        self.set_number(c"primal_feasibility_tolerance", tolerance);
+    }
+
     /// A warning says that HiGHS left out coefficients too small for it, which is its own business.
     fn note(&mut self, status: sys::HighsInt) {
         self.broken |= status == sys::STATUS_ERROR;

@@ -50,6 +50,18 @@ impl Disjunct {
         quadratics.filter(move |quadratic| quadratic.scope() == scope)
     }
 
+    /// Whether the inputs are restricted to the box and not further.
+    pub fn is_box(&self) -> bool {
+        self.rows_of(Scope::Input).next().is_none() && self.quadratics_of(Scope::Input).next().is_none()
+    }
+
+    /// The same for two disjuncts of a property only if they share all constraints on inputs alone.
+    pub fn input_set_id(&self) -> Vec<usize> {
+        let rows = self.rows.iter().filter(|row| row.scope() == Scope::Input).map(|row| Arc::as_ptr(row).addr());
+        let quadratics = self.quadratics.iter().filter(|q| q.scope() == Scope::Input).map(|q| Arc::as_ptr(q).addr());
+        [Arc::as_ptr(&self.region).addr()].into_iter().chain(rows).chain(quadratics).collect()
+    }
+
     /// Whether the float input meets every constraint on inputs alone, in exact arithmetic.
     ///
     /// # Panics

@@ -25,6 +25,7 @@ mod quadratic;
 mod region;
 mod robust;
 mod source;
+mod tangent;
 mod vnnlib;
 
 #[cfg(test)]

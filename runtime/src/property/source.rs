@@ -1,17 +1,9 @@
 //! Text from files, compressed or not.
 
-use std::fs::File;
-use std::io::{self, BufReader, Read};
 use std::path::Path;
 
-use flate2::read::MultiGzDecoder;
-
 use super::error::PropertyError;
-use crate::files::sha256;
-
-/// The most text that is taken from a file, after decompression.
-const MAX_BYTES: u64 = 1 << 30;
-const GZIP_MAGIC: [u8; 2] = [0x1f, 0x8b];
+use crate::files::{self, sha256};
 
 /// A text and the file it is in.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -28,34 +20,14 @@ impl Source {
     /// Reads a file, which is unpacked if it begins as gzip files do.
     pub fn read(path: &Path) -> Result<Self, PropertyError> {
         let origin = path.display().to_string();
-        let bytes = read_limited(path, MAX_BYTES).map_err(|error| {
+        let bytes = files::read(path).map_err(|error| {
             let advice = "check the path and that the file is complete";
             PropertyError::new(&origin, format!("the file cannot be read: {error}"), advice)
         })?;
-        if bytes.len() as u64 > MAX_BYTES {
-            let what = format!("the file has more than {} MiB of text", MAX_BYTES >> 20);
-            return Err(PropertyError::new(origin, what, "split the property into several files"));
-        }
         let sha256 = sha256(&bytes);
         let text = String::from_utf8(bytes).unwrap_or_else(|e| String::from_utf8_lossy(e.as_bytes()).into_owned());
         Ok(Self { origin, text, sha256 })
     }
-}
-
-/// At most one byte more than the limit, so that the caller sees it was exceeded.
-fn read_limited(path: &Path, limit: u64) -> io::Result<Vec<u8>> {
-    let mut file = BufReader::new(File::open(path)?);
-    let mut magic = Vec::new();
-    file.by_ref().take(2).read_to_end(&mut magic)?;
-    let compressed = magic == GZIP_MAGIC;
-    let whole = io::Cursor::new(magic).chain(file);
-    let mut bytes = Vec::new();
-    if compressed {
-        MultiGzDecoder::new(whole).take(limit + 1).read_to_end(&mut bytes)?;
-    } else {
-        whole.take(limit + 1).read_to_end(&mut bytes)?;
-    }
-    Ok(bytes)
 }
 
 #[cfg(test)]
@@ -94,12 +66,6 @@ mod tests {
         assert_eq!((packed.text, packed.sha256), (plain.text, plain.sha256));
         assert_eq!(Source::read(&file("one", b"x").0).unwrap().text, "x");
         assert_eq!(Source::read(&file("none", b"").0).unwrap().text, "");
-    }
-
-    #[test]
-    fn the_limit_is_on_the_unpacked_text() {
-        let packed = file("bomb", &gzip(&vec![b' '; 1 << 20]));
-        assert_eq!(read_limited(&packed.0, 1000).unwrap().len(), 1001);
     }
 
     #[test]

@@ -6,7 +6,7 @@
 
 use super::sample::Random;
 use super::{End, Search};
-use crate::property::{Disjunct, Row};
+use crate::property::{Disjunct, Quadratic, Row, Scope};
 
 /// Steps from each point, each shorter than the one before by a constant factor.
 const STEPS: usize = 14;
@@ -15,23 +15,40 @@ const SHRINK: f64 = 0.7;
 const FIRST_STEP: f64 = 0.5;
 
 impl Search<'_> {
-    /// A descent from a random point of the disjunct's box.
+    /// A descent from a random point of the disjunct's inputs.
     pub fn descend_anywhere(&mut self, disjunct: &Disjunct, random: &mut Random) -> Result<(), End> {
-        let (lower, upper) = disjunct.region.enclosure();
-        let start: Vec<f64> = lower.iter().zip(&upper).map(|(l, u)| l + (u - l) * random.unit()).collect();
+        let start = match self.body(disjunct) {
+            Some(body) => body.anywhere(random),
+            None => {
+                let (lower, upper) = disjunct.region.enclosure();
+                lower.iter().zip(&upper).map(|(l, u)| l + (u - l) * random.unit()).collect()
+            }
+        };
         self.descend(disjunct, &start)
     }
 
-    /// Replays the point, then the points of a descent of the row that is farthest from holding.
+    /// Replays the float input nearest to a point, pulled into the disjunct's inputs if need be.
+    pub fn try_near(&mut self, disjunct: &Disjunct, x: &[f64]) -> Result<(), End> {
+        let inside = self.body(disjunct).map(|body| body.pull(x));
+        let floats = inside.as_deref().unwrap_or(x).iter().map(|&v| v as f32);
+        disjunct.region.nearest_floats(floats).map_or(Ok(()), |input| self.try_witness(&input))
+    }
+
+    /// Replays the point, then the points of a descent of the constraint that is farthest from holding. All of them are
+    /// pulled into the disjunct's inputs, so that its constraints on these alone need no descent.
     pub fn descend(&mut self, disjunct: &Disjunct, point: &[f64]) -> Result<(), End> {
+        let body = self.body(disjunct);
         let (lower, upper) = disjunct.region.enclosure();
         let mut x = point.to_vec();
         let mut step = FIRST_STEP;
         for _ in 0..=STEPS {
+            if let Some(body) = &body {
+                x = body.pull(&x);
+            }
             if let Some(input) = disjunct.region.nearest_floats(x.iter().map(|&v| v as f32)) {
                 self.try_witness(&input)?;
             }
-            let Some(gradient) = self.gradient(disjunct, &x) else { return Ok(()) };
+            let Some(gradient) = self.gradient(disjunct, &x, body.is_some()) else { return Ok(()) };
             for (i, x) in x.iter_mut().enumerate() {
                 let direction = if gradient[i] == 0.0 { 0.0 } else { gradient[i].signum() };
                 *x = (*x - direction * step * (upper[i] - lower[i])).max(lower[i]).min(upper[i]);
@@ -41,13 +58,17 @@ impl Search<'_> {
         Ok(())
     }
 
-    /// The gradient at `x` of the row with the largest value there; `None` for a disjunct without rows.
-    pub fn gradient(&self, disjunct: &Disjunct, x: &[f64]) -> Option<Vec<f64>> {
+    /// The gradient at `x` of the constraint with the largest value there, if asked without those on the inputs alone;
+    /// `None` if there is no constraint.
+    pub fn gradient(&self, disjunct: &Disjunct, x: &[f64], is_inside: bool) -> Option<Vec<f64>> {
         let activations = self.activations(x);
-        let y = activations.last()?;
-        let row = disjunct.rows.iter().max_by(|a, b| value(a, x, y).total_cmp(&value(b, x, y)))?;
-        let mut nu = vec![0.0; self.network.outputs()];
-        row.affine.y.iter().for_each(|term| nu[term.index] = term.coefficient.low);
+        let y: Vec<f64> = activations.last()?.iter().map(|&v| f64::from(v)).collect();
+        let wanted = |scope: Scope| !is_inside || scope != Scope::Input;
+        let rows = disjunct.rows.iter().filter(|row| wanted(row.scope())).map(|row| Constraint::Row(row));
+        let quadratics = disjunct.quadratics.iter().filter(|q| wanted(q.scope())).map(|q| Constraint::Quadratic(q));
+        let valued = rows.chain(quadratics).map(|constraint| (constraint.value(x, &y), constraint));
+        let (_, worst) = valued.max_by(|a, b| a.0.total_cmp(&b.0))?;
+        let (direct, mut nu) = worst.gradient(x, &y);
         for k in (0..self.layers.0.len()).rev() {
             let mut mu = vec![0.0; self.layers.0[k].inputs];
             self.network.backward(k, &nu, &mut mu);
@@ -56,7 +77,7 @@ impl Search<'_> {
             }
             nu = mu;
         }
-        row.affine.x.iter().for_each(|term| nu[term.index] += term.coefficient.low);
+        nu.iter_mut().zip(&direct).for_each(|(sum, slope)| *sum += slope);
         Some(nu)
     }
 
@@ -90,8 +111,25 @@ fn dot(a: &[f32], b: &[f32]) -> f32 {
     sums.iter().sum::<f32>() + a_rest.iter().zip(b_rest).map(|(a, b)| a * b).sum::<f32>()
 }
 
-fn value(row: &Row, x: &[f64], y: &[f32]) -> f64 {
-    let x = row.affine.x.iter().map(|term| term.coefficient.low * x[term.index]);
-    let y = row.affine.y.iter().map(|term| term.coefficient.low * f64::from(y[term.index]));
-    x.chain(y).sum::<f64>() + row.affine.constant.low
+/// A constraint, as what is to become nonpositive.
+enum Constraint<'a> {
+    Row(&'a Row),
+    Quadratic(&'a Quadratic),
+}
+
+impl Constraint<'_> {
+    fn value(&self, x: &[f64], y: &[f64]) -> f64 {
+        match self {
+            Constraint::Row(row) => row.affine.value_near(x, y),
+            Constraint::Quadratic(quadratic) => quadratic.value(x, y),
+        }
+    }
+
+    /// By inputs and by outputs.
+    fn gradient(&self, x: &[f64], y: &[f64]) -> (Vec<f64>, Vec<f64>) {
+        match self {
+            Constraint::Row(row) => row.affine.slopes_near(x.len(), y.len()),
+            Constraint::Quadratic(quadratic) => quadratic.gradient(x, y),
+        }
+    }
 }

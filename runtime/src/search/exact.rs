@@ -2,84 +2,100 @@
 //!
 //! Under fixed phases the network is affine, so the node's counterexamples are a polyhedron of inputs. Its rows are the
 //! phases of the neurons that the box alone leaves open, and the property's; all coefficients are dyadic or decimal, so
-//! nothing is rounded.
+//! nothing is rounded. Convex quadratics enter by tangents, exact rows as well: at the points where the floating search for
+//! a deepest counterexample found no room, and at exact points that violate them. An empty polyhedron decides; a point that
+//! only the quadratics themselves could judge does not.
 
-use super::peregrinn::Task;
+use super::body::Body;
+use super::cuts::add_cut;
+use super::peregrinn::{Node, Task};
 use super::{End, Search};
 use crate::bounds::Domain;
+use crate::lp::Relaxed;
 use crate::lp::exact::{Bounds, Outcome, Relation, System, exact, solve};
-use crate::property::{Disjunct, Side};
+use crate::property::{Disjunct, Row, Scope, Side};
 use crate::verdict::StopReason;
 use num_rational::BigRational;
 use num_traits::{ToPrimitive, Zero};
 
 /// The most coefficients of the affine forms: beyond, rational arithmetic takes too long.
 const MOST_COEFFICIENTS: usize = 1 << 16;
+/// Polyhedra tried for one node, each with tangents where the last one's point violates a quadratic.
+const ROUNDS: usize = 40;
 
 /// An affine function of the input, the constant last.
 type Form = Vec<BigRational>;
 
-impl Search<'_> {
+impl<'a> Search<'a> {
     /// Closes the node, or ends the search with its counterexample or with the reason why neither is possible.
-    pub fn decide_exactly(&mut self, task: &Task, domain: &Domain) -> Result<(), End> {
+    pub fn decide_exactly(&mut self, task: &mut Task<'a>, node: &Node) -> Result<(), End> {
         let disjunct = task.disjunct;
         let give_up = |why: &str| Err(End::Stopped(StopReason::GaveUp(why.into())));
         let neurons: usize = self.network.widths()[1..].iter().sum();
         if (0..self.layers.0.len()).any(|k| self.network.layer_error(k).is_some()) {
             return give_up("a node is too close to call, and the network's folded weights are not exact");
         }
-        if neurons * self.network.inputs() > MOST_COEFFICIENTS || !disjunct.quadratics.is_empty() {
+        if neurons * self.network.inputs() > MOST_COEFFICIENTS {
             return give_up("a node is too close to call, and the network is too large for rational arithmetic");
         }
         self.counters.exact_calls += 1;
-        let system = self.system(task, domain);
-        let control = self.control;
-        match solve(&system, None, &mut || control.stop().is_none()).map(|answer| answer.outcome) {
-            Ok(Outcome::Infeasible(_)) => Ok(()),
-            Ok(Outcome::Feasible(point)) => {
-                self.try_neighbours(disjunct, &point)?;
-                give_up("a counterexample exists in real numbers, but no float32 input near it is one")
+        let (mut system, outputs) = self.system(task, &node.domain);
+        match Body::new(&system, disjunct.quadratics.clone(), &outputs, self.control) {
+            Ok(body) => self.try_floats(disjunct, body.centre.iter().map(|&v| v as f32))?,
+            Err(shallow) => {
+                if !shallow.is_empty() && self.certify_at(task, node, &shallow, &outputs) {
+                    return Ok(());
+                }
+                for x in shallow.iter().filter_map(|x| rationals(x)) {
+                    add_tangents(&mut system, disjunct, &outputs, &x, f64::NEG_INFINITY);
+                }
             }
-            Ok(Outcome::Stopped) => self.go_on(),
-            Err(_) => give_up("the rational method failed its own check"),
+        }
+        let control = self.control;
+        for _ in 0..ROUNDS {
+            match solve(&system, None, &mut || control.stop().is_none()).map(|answer| answer.outcome) {
+                Ok(Outcome::Infeasible(_)) => return Ok(()),
+                Ok(Outcome::Feasible(point)) => {
+                    self.try_neighbours(disjunct, &point)?;
+                    if !add_tangents(&mut system, disjunct, &outputs, &point, 0.0) {
+                        break;
+                    }
+                }
+                Ok(Outcome::Stopped) => return self.go_on(),
+                Err(_) => return give_up("the rational method failed its own check"),
+            }
+        }
+        match disjunct.quadratics.is_empty() {
+            true => give_up("a counterexample exists in real numbers, but no float32 input near it is one"),
+            false => give_up("a node comes too close to a quadratic constraint to call"),
         }
     }
 
-    /// The disjunct's exact box, cut down to the task's: a cut lies inside, so it is exact as it stands.
-    fn system(&self, task: &Task, domain: &Domain) -> System {
-        let (disjunct, root) = (task.disjunct, &task.root);
-        let inputs = self.network.inputs();
-        let side_bounds = |(i, side): (usize, &Side)| {
+    /// Whether the linear program with tangents at the given inputs has multipliers that exclude the node.
+    fn certify_at(&mut self, task: &mut Task<'a>, node: &Node, inputs: &[Vec<f64>], outputs: &[Form]) -> bool {
+        let disjunct = task.disjunct;
+        for (quadratic, x) in disjunct.quadratics.iter().flat_map(|q| inputs.iter().map(move |x| (q, x))) {
+            let Some(y) = rationals(x).map(|x| values(outputs, &x)) else { continue };
+            add_cut(task, quadratic, x, &y);
+        }
+        match self.relax(task, node) {
+            Relaxed::Infeasible(Some(ray)) => self.certify(task, node, &ray),
+            _ => false,
+        }
+    }
+
+    /// The disjunct's exact box, cut down to the task's (a cut lies inside, so it is exact as it stands), the phases, and
+    /// the rows; and the outputs as functions of the input.
+    fn system(&self, task: &Task, domain: &Domain) -> (System, Vec<Form>) {
+        let mut system = box_of(task.disjunct);
+        for (i, column) in system.columns.iter_mut().enumerate() {
             let number = |v: f64| exact(v).expect("a box is finite");
-            let (lower, upper) = (side.lower().value.to_rational(), side.upper().value.to_rational());
-            Bounds { lower: Some(lower.max(number(task.lower[i]))), upper: Some(upper.min(number(task.upper[i]))) }
-        };
-        let columns = disjunct.region.sides().enumerate().map(side_bounds);
-        let mut system = System { columns: columns.collect(), rows: vec![] };
-        for (i, side) in disjunct.region.sides().enumerate() {
-            let unit = |sign: i32| -> Form {
-                (0..inputs).map(|j| BigRational::from_integer(if i == j { sign } else { 0 }.into())).collect()
-            };
-            if side.upper().strict {
-                system.dense_row(&unit(1), Relation::Below, side.upper().value.to_rational());
-            }
-            if side.lower().strict {
-                system.dense_row(&unit(-1), Relation::Below, -side.lower().value.to_rational());
-            }
+            column.lower = column.lower.take().map(|lower| lower.max(number(task.lower[i])));
+            column.upper = column.upper.take().map(|upper| upper.min(number(task.upper[i])));
         }
-        let outputs = self.forms(domain, root, &mut system);
-        for row in &disjunct.rows {
-            let mut form: Form = vec![BigRational::zero(); inputs + 1];
-            form[inputs] = row.affine.constant.exact.to_rational();
-            for term in &row.affine.x {
-                form[term.index] += term.coefficient.exact.to_rational();
-            }
-            for term in &row.affine.y {
-                add(&mut form, &outputs[term.index], &term.coefficient.exact.to_rational());
-            }
-            at_most_zero(&mut system, form, if row.strict { Relation::Below } else { Relation::AtMost });
-        }
-        system
+        let outputs = self.forms(domain, &task.root, &mut system);
+        task.disjunct.rows.iter().for_each(|row| add_row(&mut system, row, &outputs));
+        (system, outputs)
     }
 
     /// The outputs as functions of the input; adds a row for every neuron whose phase the box leaves open.
@@ -119,13 +135,81 @@ impl Search<'_> {
         let nearest: Vec<f32> = point.iter().map(|v| v.to_f64().unwrap_or(0.0) as f32).collect();
         let shifts: [fn(f32) -> f32; 3] = [|v| v, f32::next_up, f32::next_down];
         for shift in shifts {
-            let shifted = nearest.iter().map(|&v| shift(v));
-            if let Some(input) = disjunct.region.nearest_floats(shifted) {
-                self.try_witness(&input)?;
-            }
+            self.try_floats(disjunct, nearest.iter().map(|&v| shift(v)))?;
         }
         Ok(())
     }
+
+    fn try_floats(&mut self, disjunct: &Disjunct, x: impl Iterator<Item = f32>) -> Result<(), End> {
+        disjunct.region.nearest_floats(x).map_or(Ok(()), |input| self.try_witness(&input))
+    }
+}
+
+/// The disjunct's inputs, but for its quadratics.
+pub fn input_set(disjunct: &Disjunct) -> System {
+    let mut system = box_of(disjunct);
+    disjunct.rows_of(Scope::Input).for_each(|row| add_row(&mut system, row, &[]));
+    system
+}
+
+/// The exact box; its strict ends are rows.
+fn box_of(disjunct: &Disjunct) -> System {
+    let sides = || disjunct.region.sides();
+    let bounds = |side: &Side| Bounds {
+        lower: Some(side.lower().value.to_rational()),
+        upper: Some(side.upper().value.to_rational()),
+    };
+    let mut system = System { columns: sides().map(bounds).collect(), rows: vec![] };
+    for (i, side) in sides().enumerate() {
+        let mut strict = |sign: i32, limit: BigRational| {
+            let terms = vec![(i, BigRational::from_integer(sign.into()))];
+            system.rows.push(crate::lp::exact::Row { terms, relation: Relation::Below, rhs: limit });
+        };
+        if side.upper().strict {
+            strict(1, side.upper().value.to_rational());
+        }
+        if side.lower().strict {
+            strict(-1, -side.lower().value.to_rational());
+        }
+    }
+    system
+}
+
+/// The tangents at a point of the quadratics that are above a value there; whether there are any.
+fn add_tangents(system: &mut System, disjunct: &Disjunct, outputs: &[Form], point: &[BigRational], above: f64) -> bool {
+    let number = |v: &BigRational| v.to_f64().unwrap_or(f64::NAN);
+    let x: Vec<f64> = point.iter().map(number).collect();
+    let at =
+        |form: &Form| number(&(form.iter().zip(point).map(|(a, x)| a * x).sum::<BigRational>() + &form[point.len()]));
+    let y: Vec<f64> = outputs.iter().map(at).collect();
+    let shallow = disjunct.quadratics.iter().filter(|quadratic| quadratic.value(&x, &y) > above);
+    let tangents: Vec<Row> = shallow.filter_map(|quadratic| quadratic.tangent(&x, &y)).collect();
+    tangents.iter().for_each(|row| add_row(system, row, outputs));
+    !tangents.is_empty()
+}
+
+fn rationals(x: &[f64]) -> Option<Vec<BigRational>> {
+    x.iter().map(|&v| exact(v)).collect()
+}
+
+/// The forms at a point, rounded.
+fn values(forms: &[Form], point: &[BigRational]) -> Vec<f64> {
+    let at = |form: &Form| form.iter().zip(point).map(|(a, x)| a * x).sum::<BigRational>() + &form[point.len()];
+    forms.iter().map(|form| at(form).to_f64().unwrap_or(f64::NAN)).collect()
+}
+
+/// The row as a condition on the inputs.
+fn add_row(system: &mut System, row: &Row, outputs: &[Form]) {
+    let inputs = system.columns.len();
+    let mut form: Form = vec![BigRational::zero(); inputs + 1];
+    form[inputs] = row.affine.constant.exact.to_rational();
+    for term in &row.affine.x {
+        form[term.index] += term.coefficient.exact.to_rational();
+    }
+    for term in &row.affine.y {
+        add(&mut form, &outputs[term.index], &term.coefficient.exact.to_rational());
+    }
+    at_most_zero(system, form, if row.strict { Relation::Below } else { Relation::AtMost });
 }
 
 fn add(form: &mut Form, other: &Form, factor: &BigRational) {

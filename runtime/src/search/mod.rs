@@ -1,7 +1,9 @@
 //! The search over neuron phases.
 
 mod attack;
+mod body;
 mod branch;
+mod cuts;
 mod descend;
 mod exact;
 mod fast;
@@ -11,6 +13,7 @@ mod refine;
 mod sample;
 mod split_inputs;
 mod tree;
+mod walk;
 
 use crate::bounds::Layers;
 use crate::network::Network;
@@ -18,7 +21,10 @@ use crate::options::{Engine, Options};
 use crate::property::Property;
 use crate::report::{Control, Counters, Times};
 use crate::verdict::{StopReason, Verdict, Witness};
+use body::Body;
 use peregrinn::Task;
+use std::collections::HashMap;
+use std::sync::Arc;
 use std::time::Instant;
 pub use tree::ClosedTree;
 
@@ -42,6 +48,8 @@ struct Search<'a> {
     control: &'a Control,
     counters: Counters,
     times: Times,
+    /// The input sets that are no boxes, of the disjuncts asked for so far; `None` for one without an inside.
+    bodies: HashMap<Vec<usize>, Option<Arc<Body>>>,
 }
 
 /// Why a search ends before every leaf is closed.
@@ -53,8 +61,8 @@ enum End {
 /// Decides whether the network has an input in the property's set of counterexamples.
 pub fn verify(network: &dyn Network, property: &Property, options: &Options, control: &Control) -> Outcome {
     let layers = Layers::of(network);
-    let (counters, times) = (Counters::default(), Times::default());
-    let mut search = Search { network, layers: &layers, property, options, control, counters, times };
+    let (counters, times, bodies) = (Counters::default(), Times::default(), HashMap::new());
+    let mut search = Search { network, layers: &layers, property, options, control, counters, times, bodies };
     let verdict = match search.run() {
         Ok(()) => Verdict::Holds(ClosedTree::new(search.counters.leaves)),
         Err(End::Violated(witness)) => Verdict::Violated(witness),
@@ -77,14 +85,6 @@ impl<'a> Search<'a> {
             Engine::Peregrinn => self.by_region(tasks, Search::tighten_region)?,
         };
         self.peregrinn(tasks)
-    }
-
-    /// Ends the search if the input is a counterexample.
-    fn try_witness(&self, input: &[f32]) -> Result<(), End> {
-        match Witness::replay(self.network, self.property, input) {
-            Some(witness) => Err(End::Violated(witness)),
-            None => Ok(()),
-        }
     }
 
     fn go_on(&self) -> Result<(), End> {

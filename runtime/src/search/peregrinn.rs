@@ -1,6 +1,7 @@
 //! The paper's loop: bound, decide, relax, try the point, pick a neuron, condition it, backtrack.
 
 use super::branch::{Branch, by_bounds, by_slack};
+use super::cuts::first_cuts;
 use super::sample::Random;
 use super::{End, Search, timed};
 use crate::bounds::{Bounder, Domain, Emptiness, Objective, Relaxation, Row, Steps};
@@ -12,8 +13,8 @@ use std::sync::Arc;
 use std::time::Instant;
 
 /// The phases fixed so far, as bounds.
-struct Node {
-    domain: Domain,
+pub struct Node {
+    pub domain: Domain,
     depth: u64,
     /// The layer whose bounds the last conditioning may have changed.
     changed: usize,
@@ -27,9 +28,12 @@ pub struct Task<'a> {
     /// Its part of the disjunct's box.
     pub lower: Vec<f64>,
     pub upper: Vec<f64>,
+    /// The disjunct's rows, then the tangents of its quadratics.
     pub rows: Vec<Objective>,
+    /// How many rows are bounded by themselves; the later ones serve the linear program.
+    pub bounded: usize,
     bounder: Bounder<'a>,
-    relaxed: Option<RelaxedNetwork>,
+    pub relaxed: Option<RelaxedNetwork>,
     pub root: Domain,
     open: Vec<Node>,
     random: Random,
@@ -126,17 +130,19 @@ impl<'a> Search<'a> {
     /// The search of one box for one disjunct; `None` if its bounds exclude it.
     pub fn task(&mut self, disjunct: &'a Disjunct, mut bounder: Bounder<'a>, root: Domain) -> Option<Task<'a>> {
         let (inputs, outputs) = (self.network.inputs(), self.network.outputs());
-        let rows: Vec<Objective> = disjunct.rows.iter().map(|row| Objective::of_row(row, inputs, outputs)).collect();
+        let (lower, upper) = bounder.input();
+        let cuts = first_cuts(disjunct, (&lower, &upper), &root);
+        let all = disjunct.rows.iter().map(|row| &**row).chain(&cuts);
+        let rows: Vec<Objective> = all.map(|row| Objective::of_row(row, inputs, outputs)).collect();
         let margin = timed(&mut self.times.bounds, || margin(&mut bounder, &root, &rows));
         self.counters.bound_rows += std::mem::take(&mut bounder.rows);
         if margin > 0.0 {
             return None;
         }
-        let (lower, upper) = bounder.input();
         let node = Node { domain: root.clone(), depth: 0, changed: usize::MAX, share: 1.0 };
         let random = Random::new(self.options.seed);
-        let open = vec![node];
-        Some(Task { disjunct, lower, upper, rows, bounder, relaxed: None, root, open, random, margin })
+        let (open, bounded, relaxed) = (vec![node], rows.len(), None);
+        Some(Task { disjunct, lower, upper, rows, bounded, bounder, relaxed, root, open, random, margin })
     }
 
     /// Visits nodes of one disjunct, depth first, until none is open or its turn is over.
@@ -188,7 +194,7 @@ impl<'a> Search<'a> {
         if self.bound(task, node) {
             return Ok(Step::Closed);
         }
-        let guided = match self.relax(task, node) {
+        let guided = match self.relax_and_cut(task, node) {
             Relaxed::Feasible(point) => {
                 let branch = by_slack(&node.domain, &point, self.options.priority, &mut task.random);
                 self.try_point(task.disjunct, &point, branch.is_none())?;
@@ -203,7 +209,7 @@ impl<'a> Search<'a> {
         };
         match guided.or_else(|| by_bounds(&node.domain)) {
             Some(branch) => Ok(Step::Split(branch)),
-            None => self.decide_exactly(task, &node.domain).map(|()| Step::Closed),
+            None => self.decide_exactly(task, node).map(|()| Step::Closed),
         }
     }
 
@@ -214,7 +220,7 @@ impl<'a> Search<'a> {
         }
         let start = Instant::now();
         let excluded = self.propagate(task, node).is_err()
-            || margin(&mut task.bounder, &node.domain, &task.rows) > 0.0
+            || margin(&mut task.bounder, &node.domain, &task.rows[..task.bounded]) > 0.0
             || self.excludes(task, &node.domain);
         self.times.bounds += start.elapsed().as_secs_f64();
         self.counters.bound_rows += std::mem::take(&mut task.bounder.rows);
@@ -235,11 +241,11 @@ impl<'a> Search<'a> {
         }
         let front = self.front((&task.lower, &task.upper), domain, last);
         let row = |row| front.objective_row(&self.layers.0[last], row, domain);
-        let rows: Vec<Row> = task.rows.iter().map(row).collect();
+        let rows: Vec<Row> = task.rows[..task.bounded].iter().map(row).collect();
         self.raise(&front, &rows, AT_ROWS).iter().any(|root| root.bound > 0.0)
     }
 
-    fn relax(&mut self, task: &mut Task, node: &Node) -> Relaxed {
+    pub fn relax(&mut self, task: &mut Task, node: &Node) -> Relaxed {
         let (layers, control, penalty) = (self.layers, self.control, self.options.penalty);
         let (root, rows, lower, upper) = (&task.root, &task.rows, &task.lower, &task.upper);
         let (result, iterations) = timed(&mut self.times.lp, || {
@@ -258,14 +264,11 @@ impl<'a> Search<'a> {
         if is_valid || self.counters.nodes.is_multiple_of(DESCEND_EVERY) || self.counters.nodes < DESCEND_EVERY {
             return self.descend(disjunct, &point.input);
         }
-        match disjunct.region.nearest_floats(point.input.iter().map(|&x| x as f32)) {
-            Some(input) => self.try_witness(&input),
-            None => Ok(()),
-        }
+        self.try_near(disjunct, &point.input)
     }
 
     /// Whether the rigorous bound confirms that the multipliers exclude the node.
-    fn certify(&mut self, task: &mut Task, node: &Node, ray: &Ray) -> bool {
+    pub fn certify(&mut self, task: &mut Task, node: &Node, ray: &Ray) -> bool {
         let (inputs, outputs) = (self.network.inputs(), self.network.outputs());
         timed(&mut self.times.certify, || {
             let terms: Vec<(f64, &Objective)> = ray.rows.iter().copied().zip(&task.rows).collect();

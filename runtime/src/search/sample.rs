@@ -2,13 +2,19 @@
 
 use super::{End, Search};
 use crate::property::Disjunct;
-use std::sync::Arc;
+use crate::verdict::Witness;
 use std::time::Instant;
 
-/// Inputs tried in each box.
+/// Inputs tried in each set of inputs.
 const SAMPLES: usize = 2000;
 /// Inputs evaluated together.
 const BATCH: usize = 200;
+
+/// Descents tried for each of the first disjuncts whose inputs are not a box.
+const DESCENTS: usize = 5;
+const MOST_DISJUNCTS: usize = 100;
+/// By how much, absolute and relative to its constant, a constraint may fail in float64 and still be worth a replay.
+const LOOKS: f64 = 1e-7;
 
 /// Seeded numbers (xorshift64*).
 pub struct Random(u64);
@@ -30,6 +36,12 @@ impl Random {
         (self.bits() >> 11) as f64 / (1u64 << 53) as f64
     }
 
+    /// Of the standard normal distribution (Box and Muller).
+    pub fn normal(&mut self) -> f64 {
+        let radius = (-2.0 * (1.0 - self.unit()).ln()).sqrt();
+        radius * (std::f64::consts::TAU * self.unit()).cos()
+    }
+
     /// Uniform below `n`.
     pub fn below(&mut self, n: usize) -> usize {
         (self.unit() * n as f64) as usize
@@ -37,30 +49,57 @@ impl Random {
 }
 
 impl Search<'_> {
-    /// Evaluates random inputs of each box, corners among them, and replays those that look like counterexamples.
+    /// Evaluates random inputs of each disjunct and replays those that look like counterexamples.
     pub fn sample(&mut self) -> Result<(), End> {
         let start = Instant::now();
-        let result = self.sample_boxes();
+        let result = self.sample_regions();
         self.times.sampling += start.elapsed().as_secs_f64();
         result
     }
 
-    fn sample_boxes(&mut self) -> Result<(), End> {
+    fn sample_regions(&mut self) -> Result<(), End> {
         let mut random = Random::new(self.options.seed);
-        let disjuncts = &self.property.disjuncts;
-        for (d, disjunct) in disjuncts.iter().enumerate() {
-            if d > 0 && Arc::ptr_eq(&disjunct.region, &disjuncts[d - 1].region) {
-                continue;
+        let property = self.property;
+        let mut last = vec![];
+        for disjunct in &property.disjuncts {
+            let id = disjunct.input_set_id();
+            if id != last {
+                self.sample_region(disjunct, &mut random)?;
             }
-            let sides: Vec<(f32, f32)> = disjunct.region.sides().map(|side| side.floats()).collect();
-            if sides.iter().any(|(first, last)| first > last) {
-                continue;
-            }
-            for batch in 0..SAMPLES / BATCH {
+            last = id;
+        }
+        for _ in 0..DESCENTS {
+            for disjunct in property.disjuncts.iter().filter(|disjunct| !disjunct.is_box()).take(MOST_DISJUNCTS) {
                 self.go_on()?;
-                let x: Vec<f32> = (0..BATCH).flat_map(|_| sample(&sides, batch == 0, &mut random)).collect();
-                self.try_inputs(&x)?;
+                self.descend_anywhere(disjunct, &mut random)?;
             }
+        }
+        Ok(())
+    }
+
+    /// Corners and uniform points of a box; of another set the points of a walk, or none if it has no inside.
+    fn sample_region(&mut self, disjunct: &Disjunct, random: &mut Random) -> Result<(), End> {
+        let sides: Vec<(f32, f32)> = disjunct.region.sides().map(|side| side.floats()).collect();
+        if sides.iter().any(|(first, last)| first > last) {
+            return Ok(());
+        }
+        let body = self.body(disjunct);
+        if body.is_none() && !disjunct.is_box() {
+            return Ok(());
+        }
+        let mut at = body.as_ref().map(|body| body.centre.clone()).unwrap_or_default();
+        for batch in 0..SAMPLES / BATCH {
+            self.go_on()?;
+            let sample = |_| match &body {
+                None => sample(&sides, batch == 0, random),
+                Some(body) => {
+                    body.step(&mut at, random);
+                    let floats = at.iter().map(|&v| v as f32);
+                    disjunct.region.nearest_floats(floats).expect("every side holds a float")
+                }
+            };
+            let x: Vec<f32> = (0..BATCH).flat_map(sample).collect();
+            self.try_inputs(&x)?;
         }
         Ok(())
     }
@@ -71,11 +110,26 @@ impl Search<'_> {
         self.network.forward(x, &mut y);
         self.counters.samples += (x.len() / inputs) as u64;
         for (x, y) in x.chunks(inputs).zip(y.chunks(outputs)) {
-            if self.property.disjuncts.iter().any(|disjunct| looks_violated(disjunct, x, y)) {
-                self.try_witness(x)?;
-            }
+            self.try_evaluated(x, y)?;
         }
         Ok(())
+    }
+
+    /// Ends the search if the input is a counterexample.
+    pub fn try_witness(&self, x: &[f32]) -> Result<(), End> {
+        let mut y = vec![0.0; self.network.outputs()];
+        self.network.forward(x, &mut y);
+        self.try_evaluated(x, &y)
+    }
+
+    /// Ends the search if the input is a counterexample, which it is replayed for if it looks like one.
+    fn try_evaluated(&self, input: &[f32], output: &[f32]) -> Result<(), End> {
+        let wide = |values: &[f32]| values.iter().map(|&v| f64::from(v)).collect::<Vec<_>>();
+        let (x, y) = (wide(input), wide(output));
+        if !self.property.disjuncts.iter().any(|disjunct| looks_violated(disjunct, &x, &y)) {
+            return Ok(());
+        }
+        Witness::replay(self.network, self.property, input).map_or(Ok(()), |witness| Err(End::Violated(witness)))
     }
 }
 
@@ -91,11 +145,9 @@ fn sample(sides: &[(f32, f32)], corner: bool, random: &mut Random) -> Vec<f32> {
     sides.iter().map(|side| coordinate(side, random)).collect()
 }
 
-/// Whether the rows hold up to rounding: a filter before the exact replay.
-fn looks_violated(disjunct: &Disjunct, x: &[f32], y: &[f32]) -> bool {
-    disjunct.rows.iter().all(|row| {
-        let term = |t: &crate::property::Term, v: &[f32]| t.coefficient.low * f64::from(v[t.index]);
-        let sum: f64 = row.affine.x.iter().map(|t| term(t, x)).chain(row.affine.y.iter().map(|t| term(t, y))).sum();
-        sum + row.affine.constant.low <= 1e-9 * row.affine.constant.low.abs()
-    })
+/// Whether the constraints hold up to rounding, with room to spare: a filter before the exact replay.
+fn looks_violated(disjunct: &Disjunct, x: &[f64], y: &[f64]) -> bool {
+    let holds = |value: f64, constant: f64| value <= LOOKS * (1.0 + constant.abs());
+    disjunct.rows.iter().all(|row| holds(row.affine.value_near(x, y), row.affine.constant.low))
+        && disjunct.quadratics.iter().all(|q| holds(q.value(x, y), q.affine().constant.low))
 }

@@ -60,17 +60,14 @@ impl<'a> Search<'a> {
         if self.counters.nodes.is_multiple_of(DESCEND_EVERY) {
             return self.descend(task.disjunct, &centre);
         }
-        match task.disjunct.region.nearest_floats(centre.iter().map(|&v| v as f32)) {
-            Some(input) => self.try_witness(&input),
-            None => Ok(()),
-        }
+        self.try_near(task.disjunct, &centre)
     }
 
     /// The input with the largest effect on the property across its side, by the gradient at the centre. A share of the
     /// largest gradient is added to all, so that none is forgotten. `None` if the box is small.
     fn widest(&self, task: &Task, full: &[f64]) -> Option<usize> {
         let sides = widths(task);
-        let gradient = self.gradient(task.disjunct, &centre(task)).unwrap_or_else(|| vec![1.0; sides.len()]);
+        let gradient = self.gradient(task.disjunct, &centre(task), false).unwrap_or_else(|| vec![1.0; sides.len()]);
         let floor = 0.05 * gradient.iter().fold(0.0, |m: f64, g| m.max(g.abs())) + f64::MIN_POSITIVE;
         let splittable = |&i: &usize| sides[i] > SMALLEST * full[i];
         let effect = |i: usize| (gradient[i].abs() + floor) * sides[i];

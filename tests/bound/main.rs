@@ -1,5 +1,7 @@
 //! The rigorous bound against exact minima: never above, whatever the multipliers.
 
+mod plain;
+
 use num_rational::BigRational;
 use pg_codegen::interpret::Interpreter;
 use pg_runtime::bounds::{Bounder, Layers, Objective, Relaxation};
