@@ -1,5 +1,6 @@
 //! The rigorous bound against exact minima: never above, whatever the multipliers.
 
+mod front;
 mod plain;
 
 use num_rational::BigRational;

@@ -1,0 +1,116 @@
+//! The float32 bound of the fast engine against exact minima: never above, whatever the steps and the splits.
+
+use super::{network, oracle, output, rational};
+use num_rational::BigRational;
+use pg_runtime::bounds::{Ascent, Bounder, Domain, Front, Layers, Node, Objective, Row, Steps, Work};
+use pg_tests::Random;
+use pg_tests::oracle::{Linear, Region, exact, exact_minimum};
+
+const CASES: u64 = 400;
+
+/// A box, once for the runtime and once for the oracle.
+struct Cube {
+    lower: Vec<f64>,
+    upper: Vec<f64>,
+    region: Region,
+}
+
+fn cube(inputs: usize, random: &mut Random) -> Cube {
+    let (a, b) = (random.numbers(inputs), random.numbers(inputs));
+    let side = |pick: fn(f32, f32) -> f32| a.iter().zip(&b).map(|(&a, &b)| f64::from(pick(a, b))).collect();
+    let (lower, upper): (Vec<f64>, Vec<f64>) = (side(f32::min), side(f32::max));
+    let of = |side: &[f64]| side.iter().map(|&v| rational(v)).collect();
+    let region = Region { lower: of(&lower), upper: of(&upper), rows: vec![] };
+    Cube { lower, upper, region }
+}
+
+/// The bound at a node, raised by a random number of steps.
+fn raised(ascent: &mut Ascent, row: &Row, node: Node, random: &mut Random) -> Node {
+    let steps = Steps { count: random.below(6), rate: random.pick(&[0.05, 0.2, 1.0]), decay: 0.9 };
+    let mut works = [Work { row, node, target: f32::INFINITY }];
+    ascent.raise(&mut works, steps);
+    let [work] = works;
+    work.node
+}
+
+/// The lowest bound of the leaves of a random tree.
+fn tree(ascent: &mut Ascent, front: &Front, row: &Row, node: Node, depth: usize, random: &mut Random) -> f32 {
+    let node = raised(ascent, row, node, random);
+    let split = |open: &u32| !node.splits.iter().any(|split| split.open == *open);
+    let candidates: Vec<u32> = (0..front.undecided() as u32).filter(split).collect();
+    if depth == 0 || candidates.is_empty() {
+        return node.bound;
+    }
+    let open = node.branch.filter(|_| random.below(2) == 0).unwrap_or_else(|| random.pick(&candidates));
+    let on = tree(ascent, front, row, node.child(open, true), depth - 1, random);
+    on.min(tree(ascent, front, row, node.child(open, false), depth - 1, random))
+}
+
+fn check(seed: u64, front: &Front, row: &Row, least: &BigRational, random: &mut Random) {
+    let mut ascent = Ascent::new(front);
+    let root = raised(&mut ascent, row, Node::root(front), random);
+    assert!(root.bound.is_finite() && rational(root.bound.into()) <= *least, "seed {seed}: root {}", root.bound);
+    let leaves = tree(&mut ascent, front, row, Node::root(front), 3, random);
+    assert!(rational(leaves.into()) <= *least, "seed {seed}: leaves {leaves} above {least}");
+}
+
+#[test]
+fn no_tree_is_above_the_exact_minimum() {
+    for seed in 0..CASES {
+        let mut random = Random::new(seed);
+        let network = network(&mut random);
+        let layers = Layers::of(&network);
+        let (inputs, last) = (layers.0[0].inputs, layers.hidden());
+        let outputs = layers.0[last].outputs;
+        let Cube { lower, upper, region } = cube(inputs, &mut random);
+        let bounded = Bounder::new(&network, &layers, lower.clone(), upper.clone(), None);
+        let (_, domain) = bounded.expect("a box is not empty");
+        let front = |end| Front::new(&network, &layers, end, &domain, (&lower, &upper));
+
+        let neuron = random.below(layers.0[1].outputs);
+        for sign in [1.0, -1.0] {
+            let mut unit = vec![0.0; layers.0[1].outputs];
+            unit[neuron] = sign;
+            let least = exact_minimum(&oracle(&layers, 2), &region, &output(&unit, 0.0)).expect("nonempty");
+            let row = front(1).neuron_row(&layers.0[1], neuron, sign, &domain);
+            check(seed, &front(1), &row, &least, &mut random);
+        }
+
+        let (x, y, constant) = (random.numbers(inputs), random.numbers(outputs), random.number());
+        let form = Linear { input: x.iter().map(|&v| exact(v)).collect(), ..output(&y, constant) };
+        let least = exact_minimum(&oracle(&layers, last + 1), &region, &form).expect("nonempty");
+        let wide = |values: &[f32]| values.iter().map(|&v| f64::from(v)).collect();
+        let zero = Objective::zero(inputs, outputs);
+        let objective = Objective { x: wide(&x), y: wide(&y), constant: constant.into(), ..zero };
+        let row = front(last).objective_row(&layers.0[last], &objective, &domain);
+        check(seed, &front(last), &row, &least, &mut random);
+    }
+}
+
+/// A split is a half-space: with a first-layer neuron fixed, the bound is for the inputs on its side.
+#[test]
+fn a_split_bounds_its_own_side() {
+    for seed in 0..CASES {
+        let mut random = Random::new(seed);
+        let network = network(&mut random);
+        let layers = Layers::of(&network);
+        let Cube { lower, upper, mut region } = cube(layers.0[0].inputs, &mut random);
+        let bounded = Bounder::new(&network, &layers, lower.clone(), upper.clone(), None);
+        let (_, domain) = bounded.expect("a box is not empty");
+        let Some(neuron) = Domain::undecided(&domain, 0).next() else { continue };
+        let front = Front::new(&network, &layers, 1, &domain, (&lower, &upper));
+        let row = front.neuron_row(&layers.0[1], 0, 1.0, &domain);
+        for on in [true, false] {
+            let sign = if on { -1.0 } else { 1.0 };
+            let weights = layers.0[0].row(neuron).iter().map(|&w| exact(sign * w)).collect();
+            region.rows =
+                vec![Linear { input: weights, output: vec![], constant: exact(sign * layers.0[0].bias[neuron]) }];
+            let mut unit = vec![0.0; layers.0[1].outputs];
+            unit[0] = 1.0;
+            let Some(least) = exact_minimum(&oracle(&layers, 2), &region, &output(&unit, 0.0)) else { continue };
+            let mut ascent = Ascent::new(&front);
+            let node = raised(&mut ascent, &row, Node::root(&front).child(0, on), &mut random);
+            assert!(rational(node.bound.into()) <= least, "seed {seed}: {} above {least}", node.bound);
+        }
+    }
+}
