@@ -74,7 +74,7 @@ fn assert_witness(verifier: &Verifier, property: &Property, text: &str) {
 
 #[test]
 fn the_interpreter_decides_the_shipped_properties() {
-    for engine in [Engine::Auto, Engine::Peregrinn] {
+    for engine in [Engine::Auto, Engine::Phases, Engine::Peregrinn] {
         for (network, property, expected) in CASES {
             let verdict =
                 interpreted(network, property, &Options { engine, timeout: Some(60.0), ..Options::default() });

@@ -2,7 +2,8 @@
 
 use crate::net::Net;
 use ndarray::linalg::general_mat_mul;
-use ndarray::{Array2, ArrayView2, ArrayViewMut2, Zip};
+use ndarray::{Array2, ArrayView2, ArrayViewMut2, Zip, s};
+use pg_runtime::kernel::{Matrix, padded};
 use pg_runtime::network::{LayerError, Model, Network};
 
 pub struct Interpreter {
@@ -55,6 +56,10 @@ impl Network for Interpreter {
         bias.iter_mut().zip(&layer.bias).for_each(|(to, from)| *to = *from);
     }
 
+    fn matrix(&self, rows: usize, cols: usize, matrix: &[f32]) -> Box<dyn Matrix> {
+        Box::new(Plain(Array2::from_shape_vec((rows, cols), matrix.to_vec()).expect("whole rows")))
+    }
+
     fn forward(&self, x: &[f32], y: &mut [f32]) {
         let rows = x.len() / self.inputs();
         let x = ArrayView2::from_shape((rows, self.inputs()), x).expect("whole inputs");
@@ -72,5 +77,19 @@ impl Network for Interpreter {
         }
         let z = h.expect("a network has a layer");
         Zip::from(&mut y).and(&z).for_each(|y, &z| *y = z);
+    }
+}
+
+/// A matrix as it is.
+struct Plain(Array2<f32>);
+
+impl Matrix for Plain {
+    fn product(&self, a: &[f32], c: &mut [f32]) {
+        let (rows, cols) = self.0.dim();
+        let count = a.len() / padded(rows);
+        c.fill(0.0);
+        let a = ArrayView2::from_shape((count, padded(rows)), a).expect("whole rows");
+        let mut c = ArrayViewMut2::from_shape((count, padded(cols)), c).expect("as many rows");
+        general_mat_mul(1.0, &a.slice(s![.., ..rows]), &self.0, 0.0, &mut c.slice_mut(s![.., ..cols]));
     }
 }

@@ -55,7 +55,7 @@ fn mistakes_of_verify_are_named_and_exit_with_4() {
         (&["verify", &net, &good, "--timeout", "-1"], "not a number of seconds"),
         (&["verify", &net, &good, "--timeout", "soon"], "not a number of seconds"),
         (&["verify", &net, &good, "--threads", "0"], "--threads"),
-        (&["verify", &net, &good, "--engine", "steam"], "possible values: auto, peregrinn"),
+        (&["verify", &net, &good, "--engine", "steam"], "possible values: auto, phases, peregrinn"),
         (&["verify", &net, &good, "--proof", &results], "does not write certificates"),
         (&["verify", &net, &good, "--results", &nowhere], "--results: cannot write"),
         (&["verify", &net, &good, "--json", &folder], "it is a folder"),

@@ -60,8 +60,10 @@ impl Options {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, ValueEnum)]
 #[serde(rename_all = "kebab-case")]
 pub enum Engine {
-    /// The best this version has
+    /// Splits of the inputs where there are few, else branch and bound on phases
     Auto,
+    /// Branch and bound on phases, however few inputs there are
+    Phases,
     /// The algorithm of the PEREGRiNN paper
     Peregrinn,
 }

@@ -2,7 +2,7 @@
 
 use super::{network, oracle, output, rational};
 use num_rational::BigRational;
-use pg_runtime::bounds::{Ascent, Bounder, Domain, Front, Layers, Node, Objective, Row, Steps, Work};
+use pg_runtime::bounds::{Ascent, Bounder, Domain, Front, Layers, Node, Objective, Place, Row, Steps, Work};
 use pg_tests::Random;
 use pg_tests::oracle::{Linear, Region, exact, exact_minimum};
 
@@ -36,14 +36,14 @@ fn raised(ascent: &mut Ascent, row: &Row, node: Node, random: &mut Random) -> No
 /// The lowest bound of the leaves of a random tree.
 fn tree(ascent: &mut Ascent, front: &Front, row: &Row, node: Node, depth: usize, random: &mut Random) -> f32 {
     let node = raised(ascent, row, node, random);
-    let split = |open: &u32| !node.splits.iter().any(|split| split.open == *open);
-    let candidates: Vec<u32> = (0..front.undecided() as u32).filter(split).collect();
+    let is_open = |place: &Place| !node.splits.iter().any(|split| split.place == *place);
+    let candidates: Vec<Place> = front.undecided().filter(is_open).collect();
     if depth == 0 || candidates.is_empty() {
         return node.bound;
     }
-    let open = node.branch.filter(|_| random.below(2) == 0).unwrap_or_else(|| random.pick(&candidates));
-    let on = tree(ascent, front, row, node.child(open, true), depth - 1, random);
-    on.min(tree(ascent, front, row, node.child(open, false), depth - 1, random))
+    let place = node.branch.filter(|_| random.below(2) == 0).unwrap_or_else(|| random.pick(&candidates));
+    let on = tree(ascent, front, row, node.child(place, true), depth - 1, random);
+    on.min(tree(ascent, front, row, node.child(place, false), depth - 1, random))
 }
 
 fn check(seed: u64, front: &Front, row: &Row, least: &BigRational, random: &mut Random) {
@@ -109,7 +109,8 @@ fn a_split_bounds_its_own_side() {
             unit[0] = 1.0;
             let Some(least) = exact_minimum(&oracle(&layers, 2), &region, &output(&unit, 0.0)) else { continue };
             let mut ascent = Ascent::new(&front);
-            let node = raised(&mut ascent, &row, Node::root(&front).child(0, on), &mut random);
+            let place = front.undecided().next().expect("an undecided neuron");
+            let node = raised(&mut ascent, &row, Node::root(&front).child(place, on), &mut random);
             assert!(rational(node.bound.into()) <= least, "seed {seed}: {} above {least}", node.bound);
         }
     }

@@ -110,9 +110,10 @@ fn several_rows_cases(seed: u64, cases: usize, relus: usize) -> impl Iterator<It
     (0..cases).map(move |_| several_rows(&mut random, relus))
 }
 
-/// Both engines, each in its turn, and of the paper's all variants.
+/// All engines, each in its turn, and of the paper's all variants.
 fn everything() -> Vec<Options> {
-    combinations().into_iter().flat_map(|options| [options, one_thread()]).collect()
+    let ours = [Engine::Auto, Engine::Phases].map(|engine| Options { engine, ..one_thread() });
+    combinations().into_iter().flat_map(|paper| [vec![paper], ours.to_vec()].concat()).collect()
 }
 
 #[test]

@@ -42,7 +42,7 @@ fn ask(net: &[Layer], property: &str, engine: Engine) -> Verdict {
 }
 
 fn assert_verdict(net: &[Layer], property: &str, expected: &str) {
-    for engine in [Engine::Peregrinn, Engine::Auto] {
+    for engine in [Engine::Peregrinn, Engine::Auto, Engine::Phases] {
         let verdict = ask(net, property, engine);
         assert_eq!(verdict.word(), expected, "{engine:?}: {verdict:?}\n{property}");
     }
@@ -131,7 +131,7 @@ fn touching_is_not_called_wrongly() {
     let net = sum_of_magnitudes(2);
     let touch =
         |relation: &str| text(2, 1, 1.0, &[format!("(<= {} 0.5)", squares(2, 0.0)), format!("({relation} Y_0 1.0)")]);
-    for engine in [Engine::Peregrinn, Engine::Auto] {
+    for engine in [Engine::Peregrinn, Engine::Auto, Engine::Phases] {
         assert_ne!(ask(&net, &touch(">="), engine).word(), "unsat", "(1/2, 1/2) is a counterexample");
         assert_ne!(ask(&net, &touch(">"), engine).word(), "sat");
     }
@@ -220,7 +220,7 @@ fn random_quadratics() {
         }
         let conditions: Vec<String> = constraints.iter().map(|convex| convex.text(inputs)).collect();
         let property = text(inputs, outputs, 1.0, &conditions);
-        let engine = [Engine::Peregrinn, Engine::Auto][case % 2];
+        let engine = [Engine::Peregrinn, Engine::Auto, Engine::Phases][case % 3];
         let verdict = ask(&net, &property, engine);
         let wrong = |what: &str| -> ! { panic!("{what}: {verdict:?}\n{net:?}\n{property}") };
         findable += usize::from(!left.is_empty());

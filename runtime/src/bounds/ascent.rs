@@ -7,7 +7,7 @@
 //! What a pass returns is rigorous: sums are kept in [`PANEL`] lanes of float32 with the sum of their terms' magnitudes, and
 //! the error bounds of [`Front`] are subtracted in float64. Any multipliers are sound, so nothing else needs care.
 
-use super::front::{Front, FrontLayer, ROUND_32, Row};
+use super::front::{Front, FrontLayer, Place, ROUND_32, Row};
 use crate::kernel::{PANEL, Simd, Task, dispatch};
 
 /// Rows evaluated together.
@@ -16,19 +16,19 @@ pub const ROWS: usize = 48;
 /// A search node of one row.
 #[derive(Clone, Debug)]
 pub struct Node {
-    /// For each undecided neuron of the front, the share α of μ ≥ 0 that is its multiplier, in 255ths.
+    /// For each neuron of the front, layer by layer, the share α of μ ≥ 0 that is its multiplier, in 255ths.
     alpha: Box<[u8]>,
     pub splits: Vec<Split>,
     /// The best lower bound so far; a child starts with its parent's.
     pub bound: f32,
     /// The undecided neuron to split next.
-    pub branch: Option<u32>,
+    pub branch: Option<Place>,
 }
 
 /// A neuron's phase, and the multiplier β ≥ 0 of the half-space that it is.
 #[derive(Clone, Copy, Debug)]
 pub struct Split {
-    pub open: u32,
+    pub place: Place,
     pub on: bool,
     pub beta: f32,
 }
@@ -50,18 +50,17 @@ pub struct Work<'r> {
 
 impl Node {
     pub fn root(front: &Front) -> Node {
-        let alpha = |place: &super::front::Place| {
-            (255.0 * front.layers[place.layer as usize].alpha[place.index as usize]) as u8
-        };
-        let alpha = front.open.iter().map(alpha).collect();
+        let shares = front.layers.iter().flat_map(|layer| &layer.alpha);
+        let alpha = shares.map(|&alpha| to_byte(alpha)).collect();
         Node { alpha, splits: vec![], bound: f32::NEG_INFINITY, branch: None }
     }
 
     /// The node with one more phase.
-    pub fn child(&self, open: u32, on: bool) -> Node {
-        let mut child = self.clone();
-        child.splits.push(Split { open, on, beta: 0.0 });
-        child
+    pub fn child(&self, place: Place, on: bool) -> Node {
+        let mut splits = Vec::with_capacity(self.splits.len() + 1);
+        splits.extend_from_slice(&self.splits);
+        splits.push(Split { place, on, beta: 0.0 });
+        Node { alpha: self.alpha.clone(), splits, ..*self }
     }
 }
 
@@ -180,9 +179,12 @@ impl<'f> Ascent<'f> {
 
     /// Fills a slot with a node's multipliers.
     fn load(&mut self, slot: usize, node: &Node) {
+        let mut shares = &*node.alpha;
         for (layer, buffers) in self.front.layers.iter().zip(&mut self.layers) {
             let row = slot * layer.width..(slot + 1) * layer.width;
-            buffers.alpha[row.clone()].copy_from_slice(&layer.alpha);
+            let (now, later) = shares.split_at(layer.width);
+            shares = later;
+            buffers.alpha[row.clone()].iter_mut().zip(now).for_each(|(to, &from)| *to = f32::from(from) / 255.0);
             buffers.slope[row.clone()].copy_from_slice(&layer.slope);
             buffers.cost[row.clone()].copy_from_slice(&layer.cost);
             buffers.lift[row.clone()].copy_from_slice(&layer.lift);
@@ -190,13 +192,8 @@ impl<'f> Ascent<'f> {
             buffers.mean[row.clone()].fill(0.0);
             buffers.square[row].fill(0.0);
         }
-        for (place, &alpha) in self.front.open.iter().zip(&node.alpha) {
-            let layer = place.layer as usize;
-            let index = slot * self.front.layers[layer].width + place.index as usize;
-            self.layers[layer].alpha[index] = f32::from(alpha) / 255.0;
-        }
         for split in &node.splits {
-            let (layer, index) = self.at(slot, split.open);
+            let (layer, index) = self.at(slot, split.place);
             let buffers = &mut self.layers[layer];
             let (share, shift) = if split.on { (1.0, -split.beta) } else { (0.0, split.beta) };
             (buffers.alpha[index], buffers.slope[index], buffers.shift[index]) = (share, share, shift);
@@ -205,19 +202,21 @@ impl<'f> Ascent<'f> {
     }
 
     fn save(&self, slot: usize, node: &mut Node) {
-        for (open, alpha) in node.alpha.iter_mut().enumerate() {
-            let (layer, index) = self.at(slot, open as u32);
-            *alpha = (self.layers[layer].alpha[index] * 255.0 + 0.5) as u8;
+        let mut shares = &mut *node.alpha;
+        for (layer, buffers) in self.front.layers.iter().zip(&self.layers) {
+            let (now, later) = shares.split_at_mut(layer.width);
+            shares = later;
+            let row = &buffers.alpha[slot * layer.width..(slot + 1) * layer.width];
+            now.iter_mut().zip(row).for_each(|(to, &from)| *to = to_byte(from));
         }
         for split in &mut node.splits {
-            let (layer, index) = self.at(slot, split.open);
+            let (layer, index) = self.at(slot, split.place);
             split.beta = self.layers[layer].shift[index].abs();
         }
     }
 
-    /// The layer of an undecided neuron, and its index in the layer's buffers.
-    fn at(&self, slot: usize, open: u32) -> (usize, usize) {
-        let place = self.front.open[open as usize];
+    /// The layer of a neuron, and its index in the layer's buffers.
+    fn at(&self, slot: usize, place: Place) -> (usize, usize) {
         let layer = place.layer as usize;
         (layer, slot * self.front.layers[layer].width + place.index as usize)
     }
@@ -276,22 +275,22 @@ impl<'f> Ascent<'f> {
     }
 
     /// The undecided neuron whose relaxation costs the bound most; if none does, the one with the largest triangle times μ.
-    fn branch(&self, slot: usize) -> Option<u32> {
-        let (mut best, mut most) = (None, 0.0);
-        let (mut second, mut second_most) = (None, 0.0);
-        for open in 0..self.front.open.len() as u32 {
-            let (layer, index) = self.at(slot, open);
-            let buffers = &self.layers[layer];
-            let (mu, cost) = (buffers.mu[index], buffers.cost[index]);
-            if cost == 0.0 {
-                continue;
+    fn branch(&self, slot: usize) -> Option<Place> {
+        let (mut most, mut best) = (0.0, None);
+        let (mut second_most, mut second) = (0.0, None);
+        for (k, (layer, buffers)) in self.front.layers.iter().zip(&self.layers).enumerate() {
+            let row = slot * layer.width..(slot + 1) * layer.width;
+            let (mu, cost) = (&buffers.mu[row.clone()], &buffers.cost[row]);
+            let place = |index: usize| Some(Place { layer: k as u32, index: index as u32 });
+            let loss = dispatch(Largest { mu, cost, by: None });
+            if loss.0 > most {
+                (most, best) = (loss.0, place(loss.1));
             }
-            let place = self.front.open[open as usize];
-            if -mu * cost > most {
-                (best, most) = (Some(open), -mu * cost);
-            } else if mu * self.front.layers[layer].triangle[place.index as usize] > second_most {
-                second_most = mu * self.front.layers[layer].triangle[place.index as usize];
-                second = Some(open);
+            if best.is_none() {
+                let size = dispatch(Largest { mu, cost, by: Some(&layer.triangle) });
+                if size.0 > second_most {
+                    (second_most, second) = (size.0, place(size.1));
+                }
             }
         }
         best.or(second)
@@ -321,7 +320,7 @@ impl<'f> Ascent<'f> {
         }
         for (slot, &work) in live.iter().enumerate() {
             for split in &works[work].node.splits {
-                let (layer, index) = self.at(slot, split.open);
+                let (layer, index) = self.at(slot, split.place);
                 let buffers = &mut self.layers[layer];
                 let scale = buffers.mu[index].abs().max(1e-3);
                 let z = buffers.z[index];
@@ -334,6 +333,12 @@ impl<'f> Ascent<'f> {
             }
         }
     }
+}
+
+/// A share in 255ths.
+#[inline(always)]
+fn to_byte(share: f32) -> u8 {
+    (share * 255.0 + 0.5) as u8
 }
 
 /// The direction that Adam takes, of length about 1.
@@ -527,5 +532,40 @@ impl Task for Step<'_> {
             }
             (alpha[c], mean[c], square[c]) = (share, new_mean, new_square);
         }
+    }
+}
+
+/// The largest loss −μ·cost of an undecided neuron and where it is; or the largest μ times the given numbers.
+struct Largest<'a> {
+    mu: &'a [f32],
+    cost: &'a [f32],
+    by: Option<&'a [f32]>,
+}
+
+impl Task for Largest<'_> {
+    type Output = (f32, usize);
+
+    #[inline(always)]
+    fn run<S: Simd>(self) -> (f32, usize) {
+        let (mu, cost) = (chunks(self.mu), chunks(self.cost));
+        let by = self.by.map(chunks);
+        let (mut most, mut at) = ([0.0f32; PANEL], [0u32; PANEL]);
+        for c in 0..mu.len().min(cost.len()) {
+            let (mu, cost) = (mu[c], cost[c]);
+            let by = by.map_or([0.0; PANEL], |by| by[c]);
+            for lane in 0..PANEL {
+                let loss = if self.by.is_none() { -mu[lane] * cost[lane] } else { mu[lane] * by[lane] };
+                let larger = cost[lane] > 0.0 && loss > most[lane];
+                most[lane] = if larger { loss } else { most[lane] };
+                at[lane] = if larger { c as u32 } else { at[lane] };
+            }
+        }
+        let mut best = (0.0, 0);
+        for lane in 0..PANEL {
+            if most[lane] > best.0 {
+                best = (most[lane], at[lane] as usize * PANEL + lane);
+            }
+        }
+        best
     }
 }

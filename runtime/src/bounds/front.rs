@@ -27,13 +27,13 @@ pub struct Front {
     pub(crate) input_lower: Vec<f32>,
     pub(crate) input_upper: Vec<f32>,
     pub(crate) input_size: Vec<f32>,
-    /// Every undecided neuron: its layer in the front, and its place there.
-    pub(crate) open: Vec<Place>,
+    /// The padded widths of all layers together: the length of a node's shares.
+    pub(crate) width: usize,
     /// All that underflow may cost a row, for multipliers up to 1.
     pub(crate) underflow: f64,
 }
 
-/// A neuron of a front.
+/// A neuron of a front: its layer, and its place there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Place {
     pub layer: u32,
@@ -89,16 +89,14 @@ impl Front {
             input_lower: pad(lower.iter().map(|&l| below(l)).collect()),
             input_upper: pad(upper.iter().map(|&u| above(u)).collect()),
             input_size: pad(largest.iter().map(|&size| above(size)).collect()),
-            open: vec![],
+            width: 0,
             underflow: 0.0,
         };
         for k in 0..end {
             let neurons: Vec<usize> = (0..layers.0[k].outputs).filter(|&j| domain.upper[k][j] > 0.0).collect();
             front.underflow += (neurons.len() + 8) as f64 * UNDERFLOW_32 * (largest.iter().sum::<f64>() + 8.0);
             let layer = FrontLayer::new(network, &layers.0[k], k, &neurons, &before, &largest, domain);
-            let is_open = |&index: &usize| domain.is_undecided(k, neurons[index]);
-            let place = |index: usize| Place { layer: k as u32, index: index as u32 };
-            front.open.extend((0..neurons.len()).filter(is_open).map(place));
+            front.width += layer.width;
             largest = neurons.iter().map(|&j| domain.upper[k][j]).collect();
             front.layers.push(layer);
             before = neurons;
@@ -106,15 +104,14 @@ impl Front {
         front
     }
 
-    /// The undecided neurons: their number is the length of a node's shares.
-    pub fn undecided(&self) -> usize {
-        self.open.len()
-    }
-
-    /// The layer and number in the network of an undecided neuron.
-    pub fn neuron(&self, open: usize) -> (usize, usize) {
-        let Place { layer, index } = self.open[open];
-        (layer as usize, self.layers[layer as usize].neurons[index as usize])
+    /// The undecided neurons.
+    pub fn undecided(&self) -> impl Iterator<Item = Place> + '_ {
+        let is_open = |layer: &FrontLayer, index: usize| layer.cost[index] > 0.0;
+        let places = move |(k, layer)| {
+            let place = move |index| Place { layer: k as u32, index: index as u32 };
+            (0..FrontLayer::len(layer)).filter(move |&index| is_open(layer, index)).map(place)
+        };
+        self.layers.iter().enumerate().flat_map(places)
     }
 
     /// A neuron of the layer after the front, or its negative: exact but for the layer's stated error.
@@ -172,6 +169,11 @@ impl Front {
 }
 
 impl FrontLayer {
+    /// The number of live neurons.
+    fn len(&self) -> usize {
+        self.neurons.len()
+    }
+
     fn new(
         network: &dyn Network,
         layer: &Layer,

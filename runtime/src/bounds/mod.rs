@@ -16,7 +16,7 @@ pub use ascent::{Ascent, Node, ROWS, Split, Steps, Work};
 pub use backward::{Bounder, Relaxation};
 pub use domain::{Domain, Emptiness};
 pub use enclose::enclose;
-pub use front::{Front, Row};
+pub use front::{Front, Place, Row};
 pub use layers::{Layer, Layers};
 pub use objective::Objective;
 

@@ -81,7 +81,7 @@ impl<'a> Search<'a> {
         let few = self.network.inputs() <= FEW_INPUTS;
         tasks = match self.options.engine {
             Engine::Auto if few => self.split_inputs(tasks)?,
-            Engine::Auto => self.fast(tasks)?,
+            Engine::Auto | Engine::Phases => self.fast(tasks)?,
             Engine::Peregrinn => self.by_region(tasks, Search::tighten_region)?,
         };
         self.peregrinn(tasks)

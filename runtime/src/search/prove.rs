@@ -132,7 +132,7 @@ impl<'a> Prover<'a> {
     fn new(front: &'a Front, claims: Vec<&'a Claim>, effort: Effort, control: &'a Control) -> Prover<'a> {
         let answers = vec![Answer::default(); claims.len()];
         let trees = claims.iter().map(|_| Tree::default()).collect();
-        let node = front.undecided() + 256;
+        let node = front.width + 256;
         let room = MEMORY / node / effort.threads / (ROWS / 2).min(claims.len().max(1));
         Prover { front, claims, effort, control, answers, trees, room }
     }
@@ -184,12 +184,12 @@ impl<'a> Prover<'a> {
             let (row, target) = (&self.claims[claim].row, self.claims[claim].target);
             for _ in 0..each {
                 let Some(node) = self.trees[claim].pop() else { break };
-                let Some(open) = node.branch else {
+                let Some(place) = node.branch else {
                     self.answers[claim].stuck.push(node);
                     continue;
                 };
                 for on in [true, false] {
-                    works.push(Work { row, node: node.child(open, on), target });
+                    works.push(Work { row, node: node.child(place, on), target });
                     owners.push(claim);
                 }
             }
