@@ -1,7 +1,8 @@
 //! Attack: how low a row can really get.
 //!
-//! From a point, steps towards the corner of the box that the network's own gradient points to, many rows at a time, in
-//! float32 on the live neurons alone. What it finds is a guide, or is replayed; nothing here needs to be sound.
+//! From the centre of the box, steps towards the corner that the network's own gradient points to; from random points, steps
+//! of shrinking length against the gradient's signs. Many rows at a time, in float32, on the live neurons alone. What it
+//! finds is a guide, or is replayed; nothing here needs to be sound.
 
 use super::sample::Random;
 use crate::bounds::{Front, ROWS, Row};
@@ -16,6 +17,9 @@ pub struct Found {
 /// The first steps go all the way to the corner, the others a part of it.
 const WHOLE_STEPS: usize = 3;
 const PART: f32 = 0.25;
+/// The first step against the signs, as a share of each side of the box, and what each is shorter than the one before.
+const FIRST_STEP: f32 = 0.5;
+const SHRINK: f32 = 0.8;
 /// At the first step neurons this little below zero count as on, so that the gradient is not blind to them.
 const NEARLY_ON: f32 = -0.3;
 
@@ -25,7 +29,7 @@ pub fn attack(front: &Front, rows: &[&Row], steps: usize, mut random: Option<&mu
     let mut found = Vec::with_capacity(rows.len());
     for batch in rows.chunks(ROWS) {
         attack.start(batch.len(), random.as_deref_mut());
-        found.extend(attack.run(batch, steps));
+        found.extend(attack.run(batch, steps, random.is_some()));
     }
     found
 }
@@ -56,7 +60,7 @@ impl<'f> Attack<'f> {
         }
     }
 
-    fn run(&mut self, rows: &[&Row], steps: usize) -> Vec<Found> {
+    fn run(&mut self, rows: &[&Row], steps: usize, by_signs: bool) -> Vec<Found> {
         let width = self.front.input_lower.len();
         let mut found: Vec<Found> = rows.iter().map(|_| Found { value: f32::INFINITY, x: vec![] }).collect();
         for step in 0..=steps {
@@ -71,7 +75,11 @@ impl<'f> Attack<'f> {
             }
             if step < steps {
                 self.backward(rows);
-                self.walk(rows.len(), if step < WHOLE_STEPS { 1.0 } else { PART });
+                if by_signs {
+                    self.step(rows.len(), FIRST_STEP * SHRINK.powi(step as i32));
+                } else {
+                    self.walk(rows.len(), if step < WHOLE_STEPS { 1.0 } else { PART });
+                }
             }
         }
         found
@@ -131,6 +139,19 @@ impl<'f> Attack<'f> {
         }
     }
 
+    /// Against the gradient's signs, by a share of each side.
+    fn step(&mut self, count: usize, share: f32) {
+        let inputs = self.front.input_lower.len();
+        for (x, gradient) in self.x.chunks_mut(inputs).zip(self.gradient.chunks(inputs)).take(count) {
+            for (i, (x, &gradient)) in x.iter_mut().zip(gradient).enumerate() {
+                let (lower, upper) = (self.front.input_lower[i], self.front.input_upper[i]);
+                let direction = if gradient == 0.0 { 0.0 } else { gradient.signum() };
+                *x = (*x - direction * share * (upper - lower)).max(lower).min(upper);
+            }
+        }
+    }
+
+    /// A part of the way to the corner that the gradient points to.
     fn walk(&mut self, count: usize, part: f32) {
         let inputs = self.front.input_lower.len();
         for (x, gradient) in self.x.chunks_mut(inputs).zip(self.gradient.chunks(inputs)).take(count) {

@@ -25,6 +25,8 @@ const AT_NODE: Steps = Steps { count: 10, rate: 0.05, decay: 0.9 };
 /// Attacks on each row: from the centre, then from random points.
 const ATTACKS: usize = 24;
 const ATTACK_STEPS: usize = 20;
+/// With so few undecided neurons a linear program takes little time.
+const SMALL_PROGRAM: usize = 500;
 
 impl<'a> Search<'a> {
     /// Closes the tasks it can; returns the others.
@@ -84,6 +86,7 @@ impl<'a> Search<'a> {
                 }
             }
             self.attack_tasks(tasks, refined)?;
+            self.relax_tasks(tasks, refined)?;
             self.close_by_phases(tasks, refined, nodes)?;
         }
         Ok(())
@@ -111,6 +114,24 @@ impl<'a> Search<'a> {
             }
         }
         self.times.attack += start.elapsed().as_secs_f64();
+        Ok(())
+    }
+
+    /// Solves the linear program of each task once: its point is often near a counterexample that gradients miss.
+    fn relax_tasks(&mut self, tasks: &mut Vec<Task<'a>>, refined: &Refined) -> Result<(), End> {
+        let undecided: usize = (0..self.layers.hidden()).map(|layer| refined.domain.undecided(layer).count()).sum();
+        if undecided > SMALL_PROGRAM {
+            return Ok(());
+        }
+        let mut closed = Vec::new();
+        for (index, task) in tasks.iter_mut().enumerate() {
+            self.go_on()?;
+            task.restart(&refined.domain);
+            if self.closes_root(task)? {
+                closed.push(index);
+            }
+        }
+        self.drop_closed(tasks, &closed);
         Ok(())
     }
 

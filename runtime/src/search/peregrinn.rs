@@ -64,6 +64,7 @@ impl Task<'_> {
     /// Starts over from tighter bounds.
     pub fn restart(&mut self, root: &Domain) {
         self.root = root.clone();
+        self.relaxed = None;
         self.open = vec![Node { domain: root.clone(), depth: 0, changed: usize::MAX, share: 1.0 }];
     }
 }
@@ -187,6 +188,14 @@ impl<'a> Search<'a> {
                 }
             }
         }
+    }
+
+    /// Visits the root alone; whether that closes the task.
+    pub fn closes_root(&mut self, task: &mut Task<'a>) -> Result<bool, End> {
+        let mut root = task.open.pop().expect("a task that has just started");
+        let step = self.visit(task, &mut root)?;
+        task.open.push(root);
+        Ok(matches!(step, Step::Closed))
     }
 
     /// Bound, decide, relax, try the point, pick a neuron.
