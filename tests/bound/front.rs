@@ -65,7 +65,7 @@ fn no_tree_is_above_the_exact_minimum() {
         let Cube { lower, upper, region } = cube(inputs, &mut random);
         let bounded = Bounder::new(&network, &layers, lower.clone(), upper.clone(), None);
         let (_, domain) = bounded.expect("a box is not empty");
-        let front = |end| Front::new(&network, &layers, end, &domain, (&lower, &upper));
+        let front = |end| Front::new(&network, &layers, 0..end, &domain, (&lower, &upper));
 
         let neuron = random.below(layers.0[1].outputs);
         for sign in [1.0, -1.0] {
@@ -98,7 +98,7 @@ fn a_split_bounds_its_own_side() {
         let bounded = Bounder::new(&network, &layers, lower.clone(), upper.clone(), None);
         let (_, domain) = bounded.expect("a box is not empty");
         let Some(neuron) = Domain::undecided(&domain, 0).next() else { continue };
-        let front = Front::new(&network, &layers, 1, &domain, (&lower, &upper));
+        let front = Front::new(&network, &layers, 0..1, &domain, (&lower, &upper));
         let row = front.neuron_row(&layers.0[1], 0, 1.0, &domain);
         for on in [true, false] {
             let sign = if on { -1.0 } else { 1.0 };

@@ -255,6 +255,9 @@ impl<'f> Ascent<'f> {
             }
         }
         let inputs = self.front.input_lower.len();
+        if self.front.layers.is_empty() {
+            self.a.fill(0.0);
+        }
         for (slot, &work) in live.iter().enumerate() {
             if let Some(x) = &works[work].row.x {
                 self.a[slot * inputs..].iter_mut().zip(x).for_each(|(a, x)| *a += x);

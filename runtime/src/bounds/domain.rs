@@ -25,6 +25,11 @@ impl Domain {
         self.lower[layer][neuron] < 0.0 && self.upper[layer][neuron] > 0.0
     }
 
+    /// The neurons of a hidden layer that may be on.
+    pub fn live(&self, layer: usize) -> impl Iterator<Item = usize> + '_ {
+        (0..self.upper[layer].len()).filter(move |&j| self.upper[layer][j] > 0.0)
+    }
+
     /// The neurons of a hidden layer whose phase is open.
     pub fn undecided(&self, layer: usize) -> impl Iterator<Item = usize> + '_ {
         (0..self.lower[layer].len()).filter(move |&j| self.is_undecided(layer, j))

@@ -15,6 +15,7 @@
 use super::{Domain, Layer, Layers, Objective};
 use crate::kernel::{Matrix, padded};
 use crate::network::Network;
+use std::ops::Range;
 
 /// Half the distance of 1 from the next float32: the relative error of one operation, with room for second-order terms.
 pub(crate) const ROUND_32: f64 = 1.001 / 16_777_216.0;
@@ -22,6 +23,10 @@ pub(crate) const ROUND_32: f64 = 1.001 / 16_777_216.0;
 const UNDERFLOW_32: f64 = f32::MIN_POSITIVE as f64;
 
 pub struct Front {
+    /// The number of the first layer: of what comes before it a box is known.
+    begin: usize,
+    /// The inputs of the network, or the live neurons before the first layer, that the box is of.
+    before: Vec<usize>,
     pub(crate) layers: Vec<FrontLayer>,
     /// The box, rounded outward, and the larger magnitude of its sides; padded with zeros.
     pub(crate) input_lower: Vec<f32>,
@@ -72,19 +77,25 @@ pub struct Row {
 }
 
 impl Front {
-    /// The layers before layer `end`, on a domain.
+    /// A span of layers on a domain. The box is of the network's inputs, or of the live activations before the span.
     pub fn new(
         network: &dyn Network,
         layers: &Layers,
-        end: usize,
+        span: Range<usize>,
         domain: &Domain,
         (lower, upper): (&[f64], &[f64]),
     ) -> Front {
         let inputs = lower.len();
-        let mut before: Vec<usize> = (0..inputs).collect();
+        let mut before: Vec<usize> = match span.start.checked_sub(1) {
+            None => (0..inputs).collect(),
+            Some(k) => domain.live(k).collect(),
+        };
+        assert_eq!(before.len(), inputs);
         let mut largest: Vec<f64> = lower.iter().zip(upper).map(|(l, u)| l.abs().max(u.abs())).collect();
         let pad = |values: Vec<f32>| pad(values, padded(inputs));
         let mut front = Front {
+            begin: span.start,
+            before: before.clone(),
             layers: vec![],
             input_lower: pad(lower.iter().map(|&l| below(l)).collect()),
             input_upper: pad(upper.iter().map(|&u| above(u)).collect()),
@@ -92,8 +103,8 @@ impl Front {
             width: 0,
             underflow: 0.0,
         };
-        for k in 0..end {
-            let neurons: Vec<usize> = (0..layers.0[k].outputs).filter(|&j| domain.upper[k][j] > 0.0).collect();
+        for k in span {
+            let neurons: Vec<usize> = domain.live(k).collect();
             front.underflow += (neurons.len() + 8) as f64 * UNDERFLOW_32 * (largest.iter().sum::<f64>() + 8.0);
             let layer = FrontLayer::new(network, &layers.0[k], k, &neurons, &before, &largest, domain);
             front.width += layer.width;
@@ -114,25 +125,44 @@ impl Front {
         self.layers.iter().enumerate().flat_map(places)
     }
 
+    /// The neurons that a row refers to, and the largest that each may be.
+    fn last(&self, domain: &Domain) -> (&[usize], Vec<f64>) {
+        match self.layers.last() {
+            Some(layer) => {
+                let k = self.begin + self.layers.len() - 1;
+                (&layer.neurons, layer.neurons.iter().map(|&i| domain.upper[k][i]).collect())
+            }
+            None => (&self.before, self.input_size.iter().map(|&size| size.into()).take(self.before.len()).collect()),
+        }
+    }
+
+    /// A row with coefficients of the neurons that it refers to: of the box itself where there are no layers.
+    fn row(&self, coefficients: Vec<f32>, constant: f64, error: f64) -> Row {
+        match self.layers.last() {
+            Some(layer) => Row { mu: pad(coefficients, layer.width), x: None, constant, error },
+            None => Row { mu: vec![], x: Some(pad(coefficients, self.input_size.len())), constant, error },
+        }
+    }
+
     /// A neuron of the layer after the front, or its negative: exact but for the layer's stated error.
     pub fn neuron_row(&self, layer: &Layer, neuron: usize, sign: f32, domain: &Domain) -> Row {
-        let last = self.layers.last().expect("a layer");
+        let (last, largest) = self.last(domain);
         let weights = layer.row(neuron);
-        let mu = last.neurons.iter().map(|&i| sign * weights[i]).collect();
-        let k = self.layers.len() - 1;
-        let total: f64 = last.neurons.iter().map(|&i| domain.upper[k][i]).sum();
+        let coefficients = last.iter().map(|&i| sign * weights[i]).collect();
+        let total: f64 = largest.iter().sum();
         let error = (layer.weight_error[neuron] * total + layer.bias_error[neuron]) * (1.0 + 1e-9);
-        Row { mu: pad(mu, last.width), x: None, constant: f64::from(sign * layer.bias[neuron]), error }
+        self.row(coefficients, f64::from(sign * layer.bias[neuron]), error)
     }
 
     /// An objective over the network's outputs, carried to the last hidden layer in float64 and rounded: the distance from
-    /// what is rounded is part of the row's error.
+    /// what is rounded is part of the row's error. Coefficients of the network's inputs need a front that starts there.
     pub fn objective_row(&self, layer: &Layer, objective: &Objective, domain: &Domain) -> Row {
-        let last = self.layers.last().expect("a layer");
-        let k = self.layers.len() - 1;
+        assert!(!self.layers.is_empty() && (self.begin == 0 || !objective.has_inputs()));
+        let (last, largest) = self.last(domain);
         let round = (layer.outputs as f64 + 4.0) * f64::EPSILON;
         let mut error = objective.constant_error;
-        let mut coefficient = |&i: &usize| {
+        let mut coefficients = Vec::with_capacity(last.len());
+        for (&i, largest) in last.iter().zip(&largest) {
             let (mut sum, mut size) = (0.0, 0.0);
             for (j, &c) in objective.y.iter().enumerate() {
                 let term = c * f64::from(layer.row(j)[i]);
@@ -140,31 +170,30 @@ impl Front {
                 size += term.abs();
             }
             let rounded = sum as f32;
-            error += ((sum - f64::from(rounded)).abs() + round * size) * domain.upper[k][i];
-            rounded
-        };
-        let mu: Vec<f32> = last.neurons.iter().map(&mut coefficient).collect();
-        let largest: f64 = last.neurons.iter().map(|&i| domain.upper[k][i]).sum();
+            error += ((sum - f64::from(rounded)).abs() + round * size) * largest;
+            coefficients.push(rounded);
+        }
+        let total: f64 = largest.iter().sum();
+        let outputs = domain.lower.len() - 1;
         let (mut constant, mut size) = (objective.constant, objective.constant.abs());
         for (j, &c) in objective.y.iter().enumerate() {
             let term = c * f64::from(layer.bias[j]);
             constant += term;
             size += term.abs();
-            error += c.abs() * (layer.weight_error[j] * largest + layer.bias_error[j]);
-            error += objective.y_error[j] * domain.lower[k + 1][j].abs().max(domain.upper[k + 1][j].abs());
+            error += c.abs() * (layer.weight_error[j] * total + layer.bias_error[j]);
+            error += objective.y_error[j] * domain.lower[outputs][j].abs().max(domain.upper[outputs][j].abs());
         }
         error += round * size;
-        let x = objective.x.iter().any(|&a| a != 0.0).then(|| {
+        let mut row = self.row(coefficients, constant, 0.0);
+        if objective.has_inputs() {
             let rounded: Vec<f32> = objective.x.iter().map(|&a| a as f32).collect();
-            for (i, &a) in rounded.iter().enumerate() {
-                error += (objective.x[i] - f64::from(a)).abs() * f64::from(self.input_size[i]);
+            for (i, (&a, &size)) in rounded.iter().zip(&self.input_size).enumerate() {
+                error += ((objective.x[i] - f64::from(a)).abs() + objective.x_error[i]) * f64::from(size);
             }
-            pad(rounded, self.input_size.len())
-        });
-        for (e, &size) in objective.x_error.iter().zip(&self.input_size) {
-            error += e * f64::from(size);
+            row.x = Some(pad(rounded, self.input_size.len()));
         }
-        Row { mu: pad(mu, last.width), x, constant, error: error * (1.0 + 1e-9) + f64::MIN_POSITIVE }
+        row.error = error * (1.0 + 1e-9) + f64::MIN_POSITIVE;
+        row
     }
 }
 

@@ -29,6 +29,11 @@ impl Objective {
         }
     }
 
+    /// Whether it is a function of the inputs too.
+    pub fn has_inputs(&self) -> bool {
+        self.x.iter().zip(&self.x_error).any(|(&a, &error)| a != 0.0 || error != 0.0)
+    }
+
     pub fn of_row(row: &Row, inputs: usize, outputs: usize) -> Objective {
         let mut objective = Objective::zero(inputs, outputs);
         let Affine { x, y, constant } = &row.affine;

@@ -17,7 +17,7 @@ use std::time::Instant;
 const ROUNDS: [(Round, u64); 4] = [
     (Round { sign_nodes: 200, bound_nodes: 20 }, 250),
     (Round { sign_nodes: 3_200, bound_nodes: 200 }, 4_000),
-    (Round { sign_nodes: 51_200, bound_nodes: 1_000 }, 100_000),
+    (Round { sign_nodes: 51_200, bound_nodes: 2_000 }, 100_000),
     (Round { sign_nodes: 819_200, bound_nodes: 16_000 }, u64::MAX),
 ];
 /// The optimisation of a node of the property's tree.
@@ -81,6 +81,8 @@ impl<'a> Search<'a> {
                 self.times.refine += start.elapsed().as_secs_f64();
                 let near = result?;
                 self.close_at_root(tasks, refined);
+                let closed = self.sweep(tasks, refined, layer)?;
+                self.drop_closed(tasks, &closed);
                 if !near && !is_last {
                     continue 'rounds;
                 }

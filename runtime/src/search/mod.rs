@@ -12,6 +12,7 @@ mod prove;
 mod refine;
 mod sample;
 mod split_inputs;
+mod tail;
 mod tree;
 mod walk;
 

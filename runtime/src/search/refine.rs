@@ -7,6 +7,7 @@
 
 use super::attack::attack;
 use super::prove::{Claim, Effort, prove};
+use super::tail::NARROW;
 use super::{End, Search};
 use crate::bounds::{Ascent, Domain, Emptiness, Front, Node, Row, Steps, Work};
 
@@ -40,7 +41,7 @@ pub struct Round {
 
 /// One face of a neuron's bounds: the least value of `sign·z`.
 #[derive(Clone, Copy)]
-struct Face {
+pub struct Face {
     neuron: usize,
     sign: f32,
 }
@@ -53,6 +54,10 @@ const NO_STEPS: Steps = Steps { count: 0, rate: 0.0, decay: 1.0 };
 
 const FIRST_NODES: u64 = 50;
 const GROWTH: u64 = 4;
+/// After so many nodes, many claims of which not one was proved are given up for this round.
+const HOPELESS: (u64, usize) = (12_800, 32);
+/// Bounds of the neurons of a narrow layer are worth so many times the nodes: the tail is swept over them.
+const NARROW_EFFORT: u64 = 20;
 /// Steps of the attack on every neuron, and on those that resist a proof.
 const ATTACK_STEPS: usize = 8;
 const HARD_ATTACK_STEPS: usize = 30;
@@ -64,7 +69,7 @@ const FAR: (usize, usize) = (4, 32);
 impl Search<'_> {
     /// The front before a layer.
     pub fn front(&self, input: Input, domain: &Domain, end: usize) -> Front {
-        Front::new(self.network, self.layers, end, domain, input)
+        Front::new(self.network, self.layers, 0..end, domain, input)
     }
 
     /// Tightens the neurons of a hidden layer, then what follows from them in the layers after it. Returns whether what is
@@ -87,7 +92,11 @@ impl Search<'_> {
         signs.sort_by(|(_, a, _), (_, b, _)| b.root.bound.total_cmp(&a.root.bound));
         let mut nodes = FIRST_NODES;
         while nodes <= round.sign_nodes && !signs.is_empty() {
+            let before = signs.len();
             signs = self.prove_faces(refined, layer, &front, signs, nodes)?;
+            if signs.len() == before && before >= HOPELESS.1 && nodes >= HOPELESS.0 {
+                break;
+            }
             if nodes > FIRST_NODES {
                 let rows: Vec<&Row> = signs.iter().map(|(_, claim, _)| &claim.row).collect();
                 let found = attack(&front, &rows, HARD_ATTACK_STEPS, None);
@@ -104,7 +113,9 @@ impl Search<'_> {
         for (_, claim, seen) in &mut both {
             claim.target = NEAR.0 * *seen - NEAR.1;
         }
-        self.prove_faces(refined, layer, &front, both, round.bound_nodes)?;
+        let narrow = refined.domain.live(layer).count() <= NARROW;
+        let nodes = if narrow { round.bound_nodes * NARROW_EFFORT } else { round.bound_nodes };
+        self.prove_faces(refined, layer, &front, both, nodes)?;
         for later in layer + 1..self.layers.hidden() {
             self.go_on()?;
             self.raise_box_layer(refined, later, NO_STEPS);
@@ -167,7 +178,7 @@ impl Search<'_> {
         Ok(open.map(|(((face, seen), claim), _)| (face, claim, seen)).collect())
     }
 
-    fn rows(&self, front: &Front, domain: &Domain, layer: usize, faces: &[Face]) -> Vec<Row> {
+    pub fn rows(&self, front: &Front, domain: &Domain, layer: usize, faces: &[Face]) -> Vec<Row> {
         let weights = &self.layers.0[layer];
         faces.iter().map(|face| front.neuron_row(weights, face.neuron, face.sign, domain)).collect()
     }
@@ -190,13 +201,13 @@ impl Search<'_> {
 
 impl Face {
     /// What `sign·z ≥ bound` says of the neuron.
-    fn tighten(self, domain: &mut Domain, layer: usize, bound: f32) -> Result<(), Emptiness> {
+    pub fn tighten(self, domain: &mut Domain, layer: usize, bound: f32) -> Result<(), Emptiness> {
         let bound = f64::from(bound);
         let (lower, upper) = if self.sign > 0.0 { (bound, f64::INFINITY) } else { (f64::NEG_INFINITY, -bound) };
         domain.tighten(layer, self.neuron, lower, upper)
     }
 }
 
-fn faces(domain: &Domain, layer: usize) -> Vec<Face> {
+pub fn faces(domain: &Domain, layer: usize) -> Vec<Face> {
     domain.undecided(layer).flat_map(|neuron| [1.0, -1.0].map(|sign| Face { neuron, sign })).collect()
 }
