@@ -61,15 +61,25 @@ impl Question {
         Question { dir }
     }
 
+    /// Asks the engine that solves a linear program at once, unless told otherwise.
     fn ask(&self, more: &[&str]) -> Child {
+        let more = [more, if more.contains(&"--engine") { &[] } else { &["--engine", "peregrinn"] }].concat();
         let files = ["--results", "results", "--witness", "witness", "--json", "json"];
         let mut command = Command::new(env!("CARGO_BIN_EXE_pg-codegen"));
         command.current_dir(self.dir.path()).args(["verify", "deep.nnet", "p.vnnlib"]).args(files).args(more);
         command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
     }
 
-    /// The report of a run that ended inside the linear program. Nothing but whole files is left.
-    fn assert_ended(&self, output: &Output, word: &str, code: i32, reason: &str) {
+    /// The report of a run that ended inside the linear program.
+    fn assert_ended_in_program(&self, output: &Output, word: &str, code: i32, reason: &str) {
+        let json = self.assert_ended(output, word, code, reason);
+        assert_eq!(json["counters"]["lp_calls"], 1, "the program was at work: {json}");
+        let seconds = |what: &str| json["times"][what].as_f64().unwrap();
+        assert!(seconds("lp") > 0.3 * seconds("total"), "{json}");
+    }
+
+    /// The report of a run that was ended. Nothing but whole files is left.
+    fn assert_ended(&self, output: &Output, word: &str, code: i32, reason: &str) -> Value {
         assert_eq!(output.status.code(), Some(code), "{}", stderr(output));
         assert_eq!(stdout(output), format!("{word}\n"));
         assert!(stderr(output).contains(&format!(": {word}, ")), "{}", stderr(output));
@@ -82,9 +92,7 @@ impl Question {
         assert_eq!(read(self.dir.path(), "results"), format!("{word}\n"));
         let json: Value = serde_json::from_str(&read(self.dir.path(), "json")).unwrap();
         assert_eq!((&json["verdict"], &json["reason"]), (&word.into(), &reason.into()));
-        assert_eq!(json["counters"]["lp_calls"], 1, "the program was at work: {json}");
-        let seconds = |what: &str| json["times"][what].as_f64().unwrap();
-        assert!(seconds("lp") > 0.3 * seconds("total"), "{json}");
+        json
     }
 }
 
@@ -111,7 +119,20 @@ fn a_timeout_is_kept_inside_a_linear_program() {
     let output = question.ask(&["--timeout", "4"]).wait_with_output().unwrap();
     let late = start.elapsed().saturating_sub(Duration::from_secs(4));
     assert!(late < SOON, "{late:?}");
-    question.assert_ended(&output, "timeout", 3, "the time was used up");
+    question.assert_ended_in_program(&output, "timeout", 3, "the time was used up");
+}
+
+#[test]
+fn a_timeout_is_kept_by_every_engine() {
+    for engine in ["auto", "phases"] {
+        let question = Question::new();
+        let start = Instant::now();
+        let output = question.ask(&["--timeout", "4", "--engine", engine]).wait_with_output().unwrap();
+        let late = start.elapsed().saturating_sub(Duration::from_secs(4));
+        assert!(late < SOON, "{late:?}");
+        let json = question.assert_ended(&output, "timeout", 3, "the time was used up");
+        assert_eq!(json["counters"]["lp_calls"], 0, "the phases were at work: {json}");
+    }
 }
 
 #[test]
@@ -124,7 +145,7 @@ fn signals_end_a_linear_program() {
         signal(&child, name);
         let output = child.wait_with_output().unwrap();
         assert!(start.elapsed() < SOON, "{:?}", start.elapsed());
-        question.assert_ended(&output, "unknown", 2, "interrupted");
+        question.assert_ended_in_program(&output, "unknown", 2, "interrupted");
     }
 }
 
