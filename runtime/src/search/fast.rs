@@ -182,7 +182,7 @@ impl<'a> Search<'a> {
         }
         let (owners, claims): (Vec<usize>, Vec<Claim>) = best.into_iter().unzip();
         let effort = Effort { nodes, steps: AT_NODE, threads: self.threads() };
-        let answers = prove(&front, &claims, effort, self.control);
+        let answers = prove(&front, claims.iter().collect(), effort, self.control);
         let mut closed = Vec::new();
         for (task, answer) in owners.into_iter().zip(&answers) {
             self.counters.property_nodes += answer.nodes;

@@ -43,16 +43,20 @@ pub struct Effort {
 }
 
 /// Bytes that the open nodes of all claims may take; beyond that the search goes depth first.
-const MEMORY: usize = 400 << 20;
+const MEMORY: usize = 300 << 20;
+/// What an open node takes beside its shares: mostly its splits, of which a deep one has many.
+const NODE: usize = 1200;
 
 /// Tries to prove each claim.
-pub fn prove(front: &Front, claims: &[Claim], effort: Effort, control: &Control) -> Vec<Answer> {
+pub fn prove(front: &Front, claims: Vec<&Claim>, effort: Effort, control: &Control) -> Vec<Answer> {
     let threads = effort.threads.min(claims.len()).max(1);
-    let deal = |thread: usize| -> Vec<&Claim> { claims.iter().skip(thread).step_by(threads).collect() };
+    let deal = |thread: usize| -> Vec<&Claim> { claims.iter().skip(thread).step_by(threads).copied().collect() };
     let mut hands: Vec<std::vec::IntoIter<Answer>> = std::thread::scope(|scope| {
-        let others: Vec<_> = (1..threads)
-            .map(|thread| scope.spawn(move || Prover::new(front, deal(thread), effort, control).run()))
-            .collect();
+        let start = |thread| {
+            let hand = deal(thread);
+            scope.spawn(move || Prover::new(front, hand, effort, control).run())
+        };
+        let others: Vec<_> = (1..threads).map(start).collect();
         let mut hands = vec![Prover::new(front, deal(0), effort, control).run().into_iter()];
         hands.extend(others.into_iter().map(|other| match other.join() {
             Ok(answers) => answers.into_iter(),
@@ -132,7 +136,7 @@ impl<'a> Prover<'a> {
     fn new(front: &'a Front, claims: Vec<&'a Claim>, effort: Effort, control: &'a Control) -> Prover<'a> {
         let answers = vec![Answer::default(); claims.len()];
         let trees = claims.iter().map(|_| Tree::default()).collect();
-        let node = front.width + 256;
+        let node = front.width + NODE;
         let room = MEMORY / node / effort.threads / (ROWS / 2).min(claims.len().max(1));
         Prover { front, claims, effort, control, answers, trees, room }
     }

@@ -46,6 +46,13 @@ pub struct Face {
     sign: f32,
 }
 
+/// A claim about a face, and the lowest value seen there.
+struct Open {
+    face: Face,
+    claim: Claim,
+    seen: f32,
+}
+
 /// The optimisation of a row at the root.
 pub const AT_ROOT: Steps = Steps { count: 20, rate: 0.3, decay: 0.87 };
 /// And at a node of a hidden neuron's tree: more steps gain less than more nodes.
@@ -82,36 +89,19 @@ impl Search<'_> {
         self.tighten(refined, layer, faces.iter().zip(&roots).map(|(&face, root)| (face, root.bound)));
         let seen: Vec<f32> =
             attack(&front, &rows.iter().collect::<Vec<_>>(), ATTACK_STEPS, None).iter().map(|f| f.value).collect();
-        let mut claims: Vec<(Face, Claim, f32)> = Vec::new();
+        let mut claims: Vec<Open> = Vec::new();
         for (((face, row), root), seen) in faces.drain(..).zip(rows).zip(roots.drain(..)).zip(seen) {
             if refined.domain.is_undecided(layer, face.neuron) {
-                claims.push((face, Claim { row, target: 0.0, root }, seen));
+                claims.push(Open { face, claim: Claim { row, target: 0.0, root }, seen });
             }
         }
-        let (mut signs, mut both): (Vec<_>, Vec<_>) = claims.into_iter().partition(|(.., seen)| *seen > 0.0);
-        signs.sort_by(|(_, a, _), (_, b, _)| b.root.bound.total_cmp(&a.root.bound));
-        let mut nodes = FIRST_NODES;
-        while nodes <= round.sign_nodes && !signs.is_empty() {
-            let before = signs.len();
-            signs = self.prove_faces(refined, layer, &front, signs, nodes)?;
-            if signs.len() == before && before >= HOPELESS.1 && nodes >= HOPELESS.0 {
-                break;
-            }
-            if nodes > FIRST_NODES {
-                let rows: Vec<&Row> = signs.iter().map(|(_, claim, _)| &claim.row).collect();
-                let found = attack(&front, &rows, HARD_ATTACK_STEPS, None);
-                signs.iter_mut().zip(found).for_each(|((.., seen), found)| *seen = seen.min(found.value));
-                let (still, taken): (Vec<_>, Vec<_>) = signs.into_iter().partition(|(.., seen)| *seen > 0.0);
-                signs = still;
-                both.extend(taken);
-            }
-            nodes *= GROWTH;
-        }
-        both.retain(|(face, ..)| refined.domain.is_undecided(layer, face.neuron));
+        let (signs, mut both): (Vec<_>, Vec<_>) = claims.into_iter().partition(|open| open.seen > 0.0);
+        both.extend(self.prove_signs(refined, layer, &front, signs, round.sign_nodes)?);
+        both.retain(|open| refined.domain.is_undecided(layer, open.face.neuron));
         let undecided = refined.domain.undecided(layer).count();
         let takes_both = both.len() - undecided.min(both.len());
-        for (_, claim, seen) in &mut both {
-            claim.target = NEAR.0 * *seen - NEAR.1;
+        for open in &mut both {
+            open.claim.target = NEAR.0 * open.seen - NEAR.1;
         }
         let narrow = refined.domain.live(layer).count() <= NARROW;
         let nodes = if narrow { round.bound_nodes * NARROW_EFFORT } else { round.bound_nodes };
@@ -121,6 +111,37 @@ impl Search<'_> {
             self.raise_box_layer(refined, later, NO_STEPS);
         }
         Ok(undecided <= FAR.0 * takes_both + FAR.1)
+    }
+
+    /// Proves what signs it can, with more and more nodes; returns the claims that a harder attack shows to be wrong.
+    fn prove_signs(
+        &mut self,
+        refined: &mut Refined,
+        layer: usize,
+        front: &Front,
+        mut signs: Vec<Open>,
+        most: u64,
+    ) -> Result<Vec<Open>, End> {
+        let mut wrong = Vec::new();
+        signs.sort_by(|a, b| b.claim.root.bound.total_cmp(&a.claim.root.bound));
+        let mut nodes = FIRST_NODES;
+        while nodes <= most && !signs.is_empty() {
+            let before = signs.len();
+            signs = self.prove_faces(refined, layer, front, signs, nodes)?;
+            if signs.len() == before && before >= HOPELESS.1 && nodes >= HOPELESS.0 {
+                break;
+            }
+            if nodes > FIRST_NODES {
+                let rows: Vec<&Row> = signs.iter().map(|open| &open.claim.row).collect();
+                let found = attack(front, &rows, HARD_ATTACK_STEPS, None);
+                signs.iter_mut().zip(found).for_each(|(open, found)| open.seen = open.seen.min(found.value));
+                let (still, taken) = signs.into_iter().partition(|open| open.seen > 0.0);
+                signs = still;
+                wrong.extend::<Vec<Open>>(taken);
+            }
+            nodes *= GROWTH;
+        }
+        Ok(wrong)
     }
 
     /// Tightens every hidden layer by the best slopes.
@@ -158,24 +179,17 @@ impl Search<'_> {
         refined: &mut Refined,
         layer: usize,
         front: &Front,
-        claims: Vec<(Face, Claim, f32)>,
+        claims: Vec<Open>,
         nodes: u64,
-    ) -> Result<Vec<(Face, Claim, f32)>, End> {
-        let (faces, claims): (Vec<(Face, f32)>, Vec<Claim>) =
-            claims.into_iter().map(|(face, claim, seen)| ((face, seen), claim)).unzip();
+    ) -> Result<Vec<Open>, End> {
         let effort = Effort { nodes, steps: AT_NODE, threads: self.threads() };
-        let answers = prove(front, &claims, effort, self.control);
-        for answer in &answers {
-            self.counters.neuron_nodes += answer.nodes;
-        }
-        self.tighten(refined, layer, faces.iter().zip(&answers).map(|(&(face, _), answer)| (face, answer.bound)));
+        let answers = prove(front, claims.iter().map(|open| &open.claim).collect(), effort, self.control);
+        self.counters.neuron_nodes += answers.iter().map(|answer| answer.nodes).sum::<u64>();
+        self.tighten(refined, layer, claims.iter().zip(&answers).map(|(open, answer)| (open.face, answer.bound)));
         self.go_on()?;
-        let open = faces
-            .into_iter()
-            .zip(claims)
-            .zip(answers)
-            .filter(|((face, _), answer)| !answer.proved && refined.domain.is_undecided(layer, face.0.neuron));
-        Ok(open.map(|(((face, seen), claim), _)| (face, claim, seen)).collect())
+        let is_open = |open: &Open| refined.domain.is_undecided(layer, open.face.neuron);
+        let left = claims.into_iter().zip(answers).filter(|(open, answer)| !answer.proved && is_open(open));
+        Ok(left.map(|(open, _)| open).collect())
     }
 
     pub fn rows(&self, front: &Front, domain: &Domain, layer: usize, faces: &[Face]) -> Vec<Row> {
