@@ -28,8 +28,8 @@ pub struct Answer {
     pub nodes: u64,
     pub leaves: u64,
     pub depth: u64,
-    /// Nodes with no neuron left to split, whose bound is not enough.
-    pub stuck: Vec<Node>,
+    /// The lowest bound of a node with no neuron left to split, if it is not enough.
+    stuck: Option<f32>,
 }
 
 /// How hard to try.
@@ -169,10 +169,12 @@ impl<'a> Prover<'a> {
             tree.pop();
             answer.leaves += 1;
         }
-        if tree.len() > 0 && !stop && answer.nodes < self.effort.nodes {
+        let stuck = answer.stuck.unwrap_or(f32::INFINITY);
+        let gains = tree.best.peek().is_some_and(|open| open.0.bound < stuck) || !tree.newest.is_empty();
+        if gains && !stop && answer.nodes < self.effort.nodes {
             return true;
         }
-        let lowest = answer.stuck.iter().fold(tree.lowest(), |least, node| least.min(node.bound));
+        let lowest = tree.lowest().min(stuck);
         answer.proved = lowest == f32::INFINITY;
         answer.bound = if answer.proved { target } else { lowest };
         *tree = Tree::default();
@@ -189,7 +191,8 @@ impl<'a> Prover<'a> {
             for _ in 0..each {
                 let Some(node) = self.trees[claim].pop() else { break };
                 let Some(place) = node.branch else {
-                    self.answers[claim].stuck.push(node);
+                    let stuck = &mut self.answers[claim].stuck;
+                    *stuck = Some(stuck.map_or(node.bound, |lowest| lowest.min(node.bound)));
                     continue;
                 };
                 for on in [true, false] {
