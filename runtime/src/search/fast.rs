@@ -1,7 +1,7 @@
 //! Our own engine for wide inputs: attack, raise the bounds, refine the hidden neurons, prove the property.
 //!
-//! All of it is the one bound in float32, many rows at a time. What it cannot close is handed on, with its tighter bounds
-//! and the phases fixed so far, to the search with linear programs, which is complete.
+//! All of it is the one bound in float32, many rows at a time. What it cannot close is handed on, with its tighter bounds,
+//! to the search with linear programs, which is complete.
 
 use super::attack::attack;
 use super::peregrinn::Task;
@@ -99,19 +99,15 @@ impl<'a> Search<'a> {
         let start = Instant::now();
         let front = self.front(refined.input(), &refined.domain, self.layers.hidden());
         let mut random = Random::new(self.options.seed);
+        let (owners, rows): (Vec<usize>, Vec<Row>) = self.task_rows(tasks, &front, &refined.domain).into_iter().unzip();
+        let rows: Vec<&Row> = rows.iter().collect();
         for time in 0..ATTACKS {
             self.go_on()?;
-            let rows: Vec<(usize, Row)> = self.task_rows(tasks, &front, &refined.domain);
-            let found = attack(
-                &front,
-                &rows.iter().map(|(_, row)| row).collect::<Vec<_>>(),
-                ATTACK_STEPS,
-                (time > 0).then_some(&mut random),
-            );
-            for ((task, _), found) in rows.iter().zip(found) {
+            let found = attack(&front, &rows, ATTACK_STEPS, (time > 0).then_some(&mut random));
+            for (&task, found) in owners.iter().zip(found) {
                 if found.value <= 1e-3 {
                     let point: Vec<f64> = found.x[..self.network.inputs()].iter().map(|&x| f64::from(x)).collect();
-                    self.descend(tasks[*task].disjunct, &point)?;
+                    self.descend(tasks[task].disjunct, &point)?;
                 }
             }
         }

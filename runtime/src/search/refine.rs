@@ -41,7 +41,7 @@ pub struct Round {
 
 /// One face of a neuron's bounds: the least value of `sign·z`.
 #[derive(Clone, Copy)]
-pub struct Face {
+struct Face {
     neuron: usize,
     sign: f32,
 }
@@ -57,7 +57,7 @@ struct Open {
 pub const AT_ROOT: Steps = Steps { count: 20, rate: 0.3, decay: 0.87 };
 /// And at a node of a hidden neuron's tree: more steps gain less than more nodes.
 const AT_NODE: Steps = Steps { count: 1, rate: 0.2, decay: 1.0 };
-const NO_STEPS: Steps = Steps { count: 0, rate: 0.0, decay: 1.0 };
+pub const NO_STEPS: Steps = Steps { count: 0, rate: 0.0, decay: 1.0 };
 
 const FIRST_NODES: u64 = 50;
 const GROWTH: u64 = 4;
@@ -167,9 +167,20 @@ impl Search<'_> {
         steps: Steps,
     ) -> Result<(), Emptiness> {
         let front = self.front(input, domain, layer);
+        self.raise_behind(&front, domain, layer, steps)
+    }
+
+    /// The same behind any front that ends at the layer.
+    pub fn raise_behind(
+        &mut self,
+        front: &Front,
+        domain: &mut Domain,
+        layer: usize,
+        steps: Steps,
+    ) -> Result<(), Emptiness> {
         let faces = faces(domain, layer);
-        let rows = self.rows(&front, domain, layer, &faces);
-        let roots = self.raise(&front, &rows, steps);
+        let rows = self.rows(front, domain, layer, &faces);
+        let roots = self.raise(front, &rows, steps);
         faces.iter().zip(&roots).try_for_each(|(face, root)| face.tighten(domain, layer, root.bound))
     }
 
@@ -192,7 +203,7 @@ impl Search<'_> {
         Ok(left.map(|(open, _)| open).collect())
     }
 
-    pub fn rows(&self, front: &Front, domain: &Domain, layer: usize, faces: &[Face]) -> Vec<Row> {
+    fn rows(&self, front: &Front, domain: &Domain, layer: usize, faces: &[Face]) -> Vec<Row> {
         let weights = &self.layers.0[layer];
         faces.iter().map(|face| front.neuron_row(weights, face.neuron, face.sign, domain)).collect()
     }
@@ -215,13 +226,13 @@ impl Search<'_> {
 
 impl Face {
     /// What `sign·z ≥ bound` says of the neuron.
-    pub fn tighten(self, domain: &mut Domain, layer: usize, bound: f32) -> Result<(), Emptiness> {
+    fn tighten(self, domain: &mut Domain, layer: usize, bound: f32) -> Result<(), Emptiness> {
         let bound = f64::from(bound);
         let (lower, upper) = if self.sign > 0.0 { (bound, f64::INFINITY) } else { (f64::NEG_INFINITY, -bound) };
         domain.tighten(layer, self.neuron, lower, upper)
     }
 }
 
-pub fn faces(domain: &Domain, layer: usize) -> Vec<Face> {
+fn faces(domain: &Domain, layer: usize) -> Vec<Face> {
     domain.undecided(layer).flat_map(|neuron| [1.0, -1.0].map(|sign| Face { neuron, sign })).collect()
 }

@@ -6,7 +6,7 @@
 
 use super::attack::attack;
 use super::peregrinn::Task;
-use super::refine::{Refined, faces};
+use super::refine::{NO_STEPS, Refined};
 use super::{End, Search};
 use crate::bounds::{Domain, Emptiness, Front, Row, Steps};
 
@@ -14,7 +14,6 @@ use crate::bounds::{Domain, Emptiness, Front, Row, Steps};
 pub const NARROW: usize = 3;
 /// Pieces that a sweep may look at.
 const PIECES: usize = 4_000;
-const AT_HIDDEN: Steps = Steps { count: 0, rate: 0.0, decay: 1.0 };
 const AT_ROWS: Steps = Steps { count: 4, rate: 0.3, decay: 0.8 };
 
 /// A box of the live activations of the narrow layer, and the tasks that are open there.
@@ -86,10 +85,7 @@ impl<'a> Search<'a> {
     fn bound_tail(&mut self, domain: &mut Domain, layer: usize, piece: &Piece) -> Result<(), Emptiness> {
         for k in layer + 1..self.layers.hidden() {
             let front = self.tail(domain, layer, k, piece);
-            let faces = faces(domain, k);
-            let rows = self.rows(&front, domain, k, &faces);
-            let roots = self.raise(&front, &rows, AT_HIDDEN);
-            faces.iter().zip(&roots).try_for_each(|(face, root)| face.tighten(domain, k, root.bound))?;
+            self.raise_behind(&front, domain, k, NO_STEPS)?;
         }
         Ok(())
     }
