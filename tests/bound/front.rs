@@ -41,7 +41,11 @@ fn tree(ascent: &mut Ascent, front: &Front, row: &Row, node: Node, depth: usize,
     if depth == 0 || candidates.is_empty() {
         return node.bound;
     }
-    let place = node.branch.filter(|_| random.below(2) == 0).unwrap_or_else(|| random.pick(&candidates));
+    let place = node
+        .branch
+        .map(|branch| branch.place)
+        .filter(|_| random.below(2) == 0)
+        .unwrap_or_else(|| random.pick(&candidates));
     let on = tree(ascent, front, row, node.child(place, true), depth - 1, random);
     on.min(tree(ascent, front, row, node.child(place, false), depth - 1, random))
 }

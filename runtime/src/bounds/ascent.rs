@@ -7,8 +7,10 @@
 //! What a pass returns is rigorous: sums are kept in [`PANEL`] lanes of float32 with the sum of their terms' magnitudes, and
 //! the error bounds of [`Front`] are subtracted in float64. Any multipliers are sound, so nothing else needs care.
 
-use super::front::{Front, FrontLayer, Place, ROUND_32, Row};
-use crate::kernel::{PANEL, Simd, Task, dispatch};
+use super::front::{Front, Place, Row};
+use super::gains::Gains;
+use super::passes::{Buffers, Corner, DECAY, Largest, Push, Relax, Step, Total, adam};
+use crate::kernel::dispatch;
 
 /// Rows evaluated together.
 pub const ROWS: usize = 48;
@@ -21,8 +23,15 @@ pub struct Node {
     pub splits: Vec<Split>,
     /// The best lower bound so far; a child starts with its parent's.
     pub bound: f32,
-    /// The undecided neuron to split next.
-    pub branch: Option<Place>,
+    /// Where to split next.
+    pub branch: Option<Branch>,
+}
+
+/// An undecided neuron, and what its relaxation costs the bound.
+#[derive(Clone, Copy, Debug)]
+pub struct Branch {
+    pub place: Place,
+    loss: f32,
 }
 
 /// A neuron's phase, and the multiplier β ≥ 0 of the half-space that it is.
@@ -64,34 +73,11 @@ impl Node {
     }
 }
 
-/// The numbers of a batch for one layer of the front: a row for each work, as wide as the layer.
-struct Buffers {
-    mu: Vec<f32>,
-    nu: Vec<f32>,
-    z: Vec<f32>,
-    h: Vec<f32>,
-    alpha: Vec<f32>,
-    slope: Vec<f32>,
-    cost: Vec<f32>,
-    lift: Vec<f32>,
-    /// −β for a neuron on, β for one off.
-    shift: Vec<f32>,
-    /// Adam's averages of the gradient and of its square.
-    mean: Vec<f32>,
-    square: Vec<f32>,
-}
-
-/// A bound under way: the sum of its terms, and what must be subtracted.
-#[derive(Clone, Copy, Default)]
-struct Total {
-    sum: f64,
-    error: f64,
-}
-
 /// Room for evaluating batches on one front.
 pub struct Ascent<'f> {
     front: &'f Front,
     layers: Vec<Buffers>,
+    gains: Gains,
     /// Coefficients of the inputs, and the corner.
     a: Vec<f32>,
     x: Vec<f32>,
@@ -100,30 +86,13 @@ pub struct Ascent<'f> {
     pub passes: u64,
 }
 
-const DECAY: f32 = 0.9;
-
 impl<'f> Ascent<'f> {
     pub fn new(front: &'f Front) -> Ascent<'f> {
-        let buffers = |layer: &FrontLayer| {
-            let room = || vec![0.0; ROWS * layer.width];
-            Buffers {
-                mu: room(),
-                nu: room(),
-                z: room(),
-                h: room(),
-                alpha: room(),
-                slope: room(),
-                cost: room(),
-                lift: room(),
-                shift: room(),
-                mean: room(),
-                square: room(),
-            }
-        };
         let inputs = ROWS * front.input_lower.len();
         Ascent {
             front,
-            layers: front.layers.iter().map(buffers).collect(),
+            layers: front.layers.iter().map(|layer| Buffers::new(layer, ROWS)).collect(),
+            gains: Gains::new(front),
             a: vec![0.0; inputs],
             x: vec![0.0; inputs],
             totals: vec![Total::default(); ROWS],
@@ -277,26 +246,35 @@ impl<'f> Ascent<'f> {
         if f64::from(rounded) <= bound { rounded } else { rounded.next_down() }
     }
 
-    /// The undecided neuron whose relaxation costs the bound most; if none does, the one with the largest triangle times μ.
-    fn branch(&self, slot: usize) -> Option<Place> {
+    /// The undecided neuron that promises to gain the bound most: by what its relaxation costs and by what splits of it have
+    /// gained before. If none costs anything, the one with the largest triangle times μ.
+    fn branch(&self, slot: usize) -> Option<Branch> {
         let (mut most, mut best) = (0.0, None);
         let (mut second_most, mut second) = (0.0, None);
         for (k, (layer, buffers)) in self.front.layers.iter().zip(&self.layers).enumerate() {
             let row = slot * layer.width..(slot + 1) * layer.width;
             let (mu, cost) = (&buffers.mu[row.clone()], &buffers.cost[row]);
-            let place = |index: usize| Some(Place { layer: k as u32, index: index as u32 });
-            let loss = dispatch(Largest { mu, cost, by: None });
-            if loss.0 > most {
-                (most, best) = (loss.0, place(loss.1));
+            let branch = |index: usize| {
+                let place = Place { layer: k as u32, index: index as u32 };
+                Some(Branch { place, loss: (-mu[index] * cost[index]).max(0.0) })
+            };
+            let gain = dispatch(Largest { mu, cost, by: self.gains.worth(k), negative: true });
+            if gain.0 > most {
+                (most, best) = (gain.0, branch(gain.1));
             }
             if best.is_none() {
-                let size = dispatch(Largest { mu, cost, by: Some(&layer.triangle) });
+                let size = dispatch(Largest { mu, cost, by: &layer.triangle, negative: false });
                 if size.0 > second_most {
-                    (second_most, second) = (size.0, place(size.1));
+                    (second_most, second) = (size.0, branch(size.1));
                 }
             }
         }
         best.or(second)
+    }
+
+    /// Learns from what a split gained on both sides.
+    pub fn learn(&mut self, branch: Branch, gains: [f32; 2]) {
+        self.gains.learn(branch.place, branch.loss, gains);
     }
 
     /// Pushes the corners of the rows in the first slots through the chosen pieces.
@@ -342,233 +320,4 @@ impl<'f> Ascent<'f> {
 #[inline(always)]
 fn to_byte(share: f32) -> u8 {
     (share * 255.0 + 0.5) as u8
-}
-
-/// The direction that Adam takes, of length about 1.
-#[inline(always)]
-fn adam(gradient: f32, mean: &mut f32, square: &mut f32, correction: f32) -> f32 {
-    *mean = DECAY * *mean + (1.0 - DECAY) * gradient;
-    *square = DECAY * *square + (1.0 - DECAY) * gradient * gradient;
-    *mean / correction / ((*square / correction).sqrt() + 1e-9)
-}
-
-type Chunk = [f32; PANEL];
-
-#[inline(always)]
-fn chunks(values: &[f32]) -> &[Chunk] {
-    values.as_chunks().0
-}
-
-#[inline(always)]
-fn chunks_mut(values: &mut [f32]) -> &mut [Chunk] {
-    values.as_chunks_mut().0
-}
-
-/// Chooses the multipliers of one layer and adds their terms to the totals.
-struct Relax<'a> {
-    layer: &'a FrontLayer,
-    buffers: &'a mut Buffers,
-    totals: &'a mut [Total],
-}
-
-impl Task for Relax<'_> {
-    type Output = ();
-
-    #[inline(always)]
-    fn run<S: Simd>(self) {
-        let Relax { layer, buffers, totals } = self;
-        let width = layer.width;
-        let (bias, slop) = (chunks(&layer.bias), chunks(&layer.slop));
-        for (slot, total) in totals.iter_mut().enumerate() {
-            let row = slot * width..(slot + 1) * width;
-            let mu = chunks(&buffers.mu[row.clone()]);
-            let alpha = chunks(&buffers.alpha[row.clone()]);
-            let slope = chunks(&buffers.slope[row.clone()]);
-            let cost = chunks(&buffers.cost[row.clone()]);
-            let shift = chunks(&buffers.shift[row.clone()]);
-            let nu = chunks_mut(&mut buffers.nu[row]);
-            let (mut sum, mut size, mut error) = ([0.0f32; PANEL], [0.0f32; PANEL], [0.0f32; PANEL]);
-            for c in 0..width / PANEL {
-                let (mu, alpha, slope, cost, shift) = (mu[c], alpha[c], slope[c], cost[c], shift[c]);
-                let (bias, slop) = (bias[c], slop[c]);
-                let mut multiplier = [0.0; PANEL];
-                for lane in 0..PANEL {
-                    let positive = mu[lane] >= 0.0;
-                    let share = if positive { alpha[lane] } else { slope[lane] };
-                    let cost = if positive { 0.0 } else { cost[lane] };
-                    multiplier[lane] = S::mul_add(share, mu[lane], shift[lane]);
-                    let (least, constant) = (mu[lane] * cost, multiplier[lane] * bias[lane]);
-                    sum[lane] += constant + least;
-                    size[lane] += constant.abs() + least.abs();
-                    error[lane] = S::mul_add(multiplier[lane].abs(), slop[lane], error[lane]);
-                }
-                nu[c] = multiplier;
-            }
-            add(total, &sum, &size, &error, width);
-        }
-    }
-}
-
-/// Minimises over the box, and keeps where.
-struct Corner<'a> {
-    front: &'a Front,
-    a: &'a [f32],
-    x: &'a mut [f32],
-    totals: &'a mut [Total],
-}
-
-impl Task for Corner<'_> {
-    type Output = ();
-
-    #[inline(always)]
-    fn run<S: Simd>(self) {
-        let Corner { front, a, x, totals } = self;
-        let width = front.input_lower.len();
-        let (lower, upper) = (chunks(&front.input_lower), chunks(&front.input_upper));
-        let largest = chunks(&front.input_size);
-        for (slot, total) in totals.iter_mut().enumerate() {
-            let row = slot * width..(slot + 1) * width;
-            let a = chunks(&a[row.clone()]);
-            let x = chunks_mut(&mut x[row]);
-            let (mut sum, mut size) = ([0.0f32; PANEL], [0.0f32; PANEL]);
-            for c in 0..width / PANEL {
-                let (a, lower, upper, largest) = (a[c], lower[c], upper[c], largest[c]);
-                let mut corner = [0.0; PANEL];
-                for lane in 0..PANEL {
-                    corner[lane] = if a[lane] >= 0.0 { lower[lane] } else { upper[lane] };
-                    sum[lane] = S::mul_add(a[lane], corner[lane], sum[lane]);
-                    size[lane] = S::mul_add(a[lane].abs(), largest[lane], size[lane]);
-                }
-                x[c] = corner;
-            }
-            add(total, &sum, &size, &[0.0; PANEL], width);
-        }
-    }
-}
-
-/// Adds lanes to a total. Each lane took at most three roundings a term and one an addition, over `width / PANEL` terms:
-/// twice that many times the magnitudes bounds their error and that of the magnitudes themselves.
-#[inline(always)]
-fn add(total: &mut Total, sum: &[f32; PANEL], size: &[f32; PANEL], error: &[f32; PANEL], width: usize) {
-    let roundings = 2.0 * ((width / PANEL) as f64 + 8.0) * ROUND_32;
-    let (mut s, mut m, mut e) = (0.0, 0.0, 0.0);
-    for lane in 0..PANEL {
-        s += f64::from(sum[lane]);
-        m += f64::from(size[lane]);
-        e += f64::from(error[lane]);
-    }
-    total.sum += s;
-    total.error += roundings * m + e * (1.0 + roundings);
-}
-
-/// Pre-activations with their biases, and the activations of the chosen pieces.
-struct Push<'a> {
-    layer: &'a FrontLayer,
-    buffers: &'a mut Buffers,
-    count: usize,
-}
-
-impl Task for Push<'_> {
-    type Output = ();
-
-    #[inline(always)]
-    fn run<S: Simd>(self) {
-        let Push { layer, buffers, count } = self;
-        let width = layer.width;
-        let bias = chunks(&layer.bias);
-        for slot in 0..count {
-            let row = slot * width..(slot + 1) * width;
-            let mu = chunks(&buffers.mu[row.clone()]);
-            let alpha = chunks(&buffers.alpha[row.clone()]);
-            let slope = chunks(&buffers.slope[row.clone()]);
-            let lift = chunks(&buffers.lift[row.clone()]);
-            let z = chunks_mut(&mut buffers.z[row.clone()]);
-            let h = chunks_mut(&mut buffers.h[row]);
-            for c in 0..width / PANEL {
-                let (mu, alpha, slope, lift, bias) = (mu[c], alpha[c], slope[c], lift[c], bias[c]);
-                let (mut value, mut activation) = (z[c], [0.0; PANEL]);
-                for lane in 0..PANEL {
-                    value[lane] += bias[lane];
-                    let positive = mu[lane] >= 0.0;
-                    let share = if positive { alpha[lane] } else { slope[lane] };
-                    let lift = if positive { 0.0 } else { lift[lane] };
-                    activation[lane] = S::mul_add(share, value[lane], lift);
-                }
-                (z[c], h[c]) = (value, activation);
-            }
-        }
-    }
-}
-
-/// Moves the shares of the undecided neurons with μ ≥ 0.
-struct Step<'a> {
-    buffers: &'a mut Buffers,
-    count: usize,
-    correction: f32,
-    rate: f32,
-}
-
-impl Task for Step<'_> {
-    type Output = ();
-
-    #[inline(always)]
-    fn run<S: Simd>(self) {
-        let Step { buffers, count, correction, rate } = self;
-        let (mu, z, cost) = (chunks(&buffers.mu[..count]), chunks(&buffers.z[..count]), chunks(&buffers.cost[..count]));
-        let alpha = chunks_mut(&mut buffers.alpha[..count]);
-        let mean = chunks_mut(&mut buffers.mean[..count]);
-        let square = chunks_mut(&mut buffers.square[..count]);
-        for c in 0..count / PANEL {
-            let (mu, z, cost) = (mu[c], z[c], cost[c]);
-            let (mut share, mut new_mean, mut new_square) = (alpha[c], mean[c], square[c]);
-            for lane in 0..PANEL {
-                let open = cost[lane] > 0.0;
-                let moves = open && mu[lane] >= 0.0;
-                let stuck = (z[lane] > 0.0 && share[lane] >= 1.0) || (z[lane] < 0.0 && share[lane] <= 0.0);
-                let gradient = if moves && !stuck { z[lane] * mu[lane] } else { 0.0 };
-                let (mut m, mut q) = (new_mean[lane], new_square[lane]);
-                let change = adam(gradient, &mut m, &mut q, correction);
-                let moved = (share[lane] + rate * change).clamp(0.0, 1.0);
-                share[lane] = if moves { moved } else { share[lane] };
-                new_mean[lane] = if open { m } else { new_mean[lane] };
-                new_square[lane] = if open { q } else { new_square[lane] };
-            }
-            (alpha[c], mean[c], square[c]) = (share, new_mean, new_square);
-        }
-    }
-}
-
-/// The largest loss −μ·cost of an undecided neuron and where it is; or the largest μ times the given numbers.
-struct Largest<'a> {
-    mu: &'a [f32],
-    cost: &'a [f32],
-    by: Option<&'a [f32]>,
-}
-
-impl Task for Largest<'_> {
-    type Output = (f32, usize);
-
-    #[inline(always)]
-    fn run<S: Simd>(self) -> (f32, usize) {
-        let (mu, cost) = (chunks(self.mu), chunks(self.cost));
-        let by = self.by.map(chunks);
-        let (mut most, mut at) = ([0.0f32; PANEL], [0u32; PANEL]);
-        for c in 0..mu.len().min(cost.len()) {
-            let (mu, cost) = (mu[c], cost[c]);
-            let by = by.map_or([0.0; PANEL], |by| by[c]);
-            for lane in 0..PANEL {
-                let loss = if self.by.is_none() { -mu[lane] * cost[lane] } else { mu[lane] * by[lane] };
-                let larger = cost[lane] > 0.0 && loss > most[lane];
-                most[lane] = if larger { loss } else { most[lane] };
-                at[lane] = if larger { c as u32 } else { at[lane] };
-            }
-        }
-        let mut best = (0.0, 0);
-        for lane in 0..PANEL {
-            if most[lane] > best.0 {
-                best = (most[lane], at[lane] as usize * PANEL + lane);
-            }
-        }
-        best
-    }
 }

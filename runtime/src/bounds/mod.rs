@@ -9,10 +9,12 @@ mod backward;
 mod domain;
 mod enclose;
 mod front;
+mod gains;
 mod layers;
 mod objective;
+mod passes;
 
-pub use ascent::{Ascent, Node, ROWS, Split, Steps, Work};
+pub use ascent::{Ascent, Branch, Node, ROWS, Split, Steps, Work};
 pub use backward::{Bounder, Relaxation};
 pub use domain::{Domain, Emptiness};
 pub use enclose::enclose;

@@ -14,11 +14,13 @@ use std::sync::Arc;
 use std::time::Instant;
 
 /// Rounds of refinement, and the nodes that may then be spent on each row of the property.
-const ROUNDS: [(Round, u64); 4] = [
-    (Round { sign_nodes: 200, bound_nodes: 20 }, 250),
-    (Round { sign_nodes: 3_200, bound_nodes: 200 }, 4_000),
-    (Round { sign_nodes: 51_200, bound_nodes: 2_000 }, 100_000),
-    (Round { sign_nodes: 819_200, bound_nodes: 16_000 }, u64::MAX),
+const ROUNDS: [(Round, u64); 6] = [
+    (Round { sign_nodes: 400, bound_nodes: 20 }, 250),
+    (Round { sign_nodes: 3_200, bound_nodes: 100 }, 2_000),
+    (Round { sign_nodes: 25_600, bound_nodes: 500 }, 16_000),
+    (Round { sign_nodes: 204_800, bound_nodes: 2_500 }, 128_000),
+    (Round { sign_nodes: 1_638_400, bound_nodes: 12_500 }, 1_024_000),
+    (Round { sign_nodes: 13_107_200, bound_nodes: 62_500 }, u64::MAX),
 ];
 /// The optimisation of a node of the property's tree.
 const AT_NODE: Steps = Steps { count: 10, rate: 0.05, decay: 0.9 };
@@ -177,7 +179,7 @@ impl<'a> Search<'a> {
             }
         }
         let (owners, claims): (Vec<usize>, Vec<Claim>) = best.into_iter().unzip();
-        let effort = Effort { nodes, steps: AT_NODE, threads: self.threads() };
+        let effort = Effort { nodes, all_or_nothing: true, steps: AT_NODE, threads: self.threads() };
         let answers = prove(&front, claims.iter().collect(), effort, self.control);
         let mut closed = Vec::new();
         for (task, answer) in owners.into_iter().zip(&answers) {

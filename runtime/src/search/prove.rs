@@ -7,7 +7,7 @@
 //! Claims are dealt out to the threads in turn, and a thread's work depends on nothing but its claims: results are the same
 //! for the same number of threads, unless time runs out.
 
-use crate::bounds::{Ascent, Front, Node, ROWS, Row, Steps, Work};
+use crate::bounds::{Ascent, Branch, Front, Node, ROWS, Row, Steps, Work};
 use crate::report::Control;
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
@@ -37,9 +37,38 @@ pub struct Answer {
 pub struct Effort {
     /// Nodes for each claim.
     pub nodes: u64,
+    /// A claim is given up as soon as so many nodes will not prove it.
+    pub all_or_nothing: bool,
     /// For each node.
     pub steps: Steps,
     pub threads: usize,
+}
+
+/// How a claim's bound has grown. It gains about as much with each doubling of the nodes, so that after a few it can be told
+/// what the proof would take.
+#[derive(Clone, Copy, Debug, Default)]
+struct Trend {
+    nodes: u64,
+    bound: f32,
+    /// With a doubling, the later ones counting more.
+    gain: f32,
+}
+
+/// Nodes before the first look at a trend: the first splits gain more than those after them.
+const FIRST_LOOK: u64 = 32;
+/// Doublings that a trend may be wrong by: the end of a proof goes faster than its middle.
+const DOUBT: f32 = 1.0;
+
+impl Trend {
+    /// Notes the bound after so many nodes; returns how many it will take to reach the target.
+    fn note(&mut self, nodes: u64, bound: f32, target: f32) -> f32 {
+        if self.nodes > 0 {
+            let gain = (bound - self.bound) / (nodes as f32 / self.nodes as f32).log2();
+            self.gain = if self.gain > 0.0 { (self.gain + gain) / 2.0 } else { gain };
+        }
+        (self.nodes, self.bound) = (nodes, bound);
+        if self.gain > 0.0 { nodes as f32 * ((target - bound) / self.gain).exp2() } else { f32::INFINITY }
+    }
 }
 
 /// Bytes that the open nodes of all claims may take; beyond that the search goes depth first.
@@ -128,6 +157,7 @@ struct Prover<'a> {
     control: &'a Control,
     answers: Vec<Answer>,
     trees: Vec<Tree>,
+    trends: Vec<Trend>,
     /// Open nodes a tree may keep by their bounds.
     room: usize,
 }
@@ -136,9 +166,10 @@ impl<'a> Prover<'a> {
     fn new(front: &'a Front, claims: Vec<&'a Claim>, effort: Effort, control: &'a Control) -> Prover<'a> {
         let answers = vec![Answer::default(); claims.len()];
         let trees = claims.iter().map(|_| Tree::default()).collect();
+        let trends = vec![Trend::default(); claims.len()];
         let node = front.width + NODE;
         let room = MEMORY / node / effort.threads / (ROWS / 2).min(claims.len().max(1));
-        Prover { front, claims, effort, control, answers, trees, room }
+        Prover { front, claims, effort, control, answers, trees, trends, room }
     }
 
     fn run(mut self) -> Vec<Answer> {
@@ -172,7 +203,14 @@ impl<'a> Prover<'a> {
         let stuck = answer.stuck.unwrap_or(f32::INFINITY);
         let gains = tree.best.peek().is_some_and(|open| open.0.bound < stuck) || !tree.newest.is_empty();
         if gains && !stop && answer.nodes < self.effort.nodes {
-            return true;
+            let trend = &mut self.trends[claim];
+            if !self.effort.all_or_nothing || answer.nodes < FIRST_LOOK.max(2 * trend.nodes) {
+                return true;
+            }
+            let (is_first, room) = (trend.nodes == 0, self.effort.nodes as f32 * DOUBT.exp2());
+            if trend.note(answer.nodes, tree.lowest().min(stuck), target) <= room || is_first {
+                return true;
+            }
         }
         let lowest = tree.lowest().min(stuck);
         answer.proved = lowest == f32::INFINITY;
@@ -186,22 +224,28 @@ impl<'a> Prover<'a> {
         let each = (ROWS / 2 / active.len().max(1)).max(1);
         let mut works: Vec<Work> = Vec::with_capacity(ROWS);
         let mut owners: Vec<usize> = Vec::with_capacity(ROWS);
+        let mut parents: Vec<(Branch, f32)> = Vec::with_capacity(ROWS / 2);
         for &claim in active {
             let (row, target) = (&self.claims[claim].row, self.claims[claim].target);
             for _ in 0..each {
                 let Some(node) = self.trees[claim].pop() else { break };
-                let Some(place) = node.branch else {
+                let Some(branch) = node.branch else {
                     let stuck = &mut self.answers[claim].stuck;
                     *stuck = Some(stuck.map_or(node.bound, |lowest| lowest.min(node.bound)));
                     continue;
                 };
+                parents.push((branch, node.bound));
                 for on in [true, false] {
-                    works.push(Work { row, node: node.child(place, on), target });
+                    works.push(Work { row, node: node.child(branch.place, on), target });
                     owners.push(claim);
                 }
             }
         }
         ascent.raise(&mut works, self.effort.steps);
+        for (children, (branch, bound)) in works.chunks(2).zip(parents) {
+            let gain = |child: &Work| child.node.bound.min(child.target) - bound;
+            ascent.learn(branch, [gain(&children[0]), gain(&children[1])]);
+        }
         for (work, claim) in works.into_iter().zip(owners) {
             let answer = &mut self.answers[claim];
             answer.nodes += 1;

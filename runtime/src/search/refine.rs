@@ -33,7 +33,7 @@ const NOT_EMPTY: &str = "a box of inputs is not empty";
 /// How hard a round of refinement tries.
 #[derive(Clone, Copy, Debug)]
 pub struct Round {
-    /// Nodes to prove one sign, at most; reached by factors of [`GROWTH`].
+    /// Nodes to prove one sign, at most.
     pub sign_nodes: u64,
     /// Nodes to tighten one end of the bounds of a neuron that takes both signs.
     pub bound_nodes: u64,
@@ -59,10 +59,8 @@ pub const AT_ROOT: Steps = Steps { count: 20, rate: 0.3, decay: 0.87 };
 const AT_NODE: Steps = Steps { count: 1, rate: 0.2, decay: 1.0 };
 pub const NO_STEPS: Steps = Steps { count: 0, rate: 0.0, decay: 1.0 };
 
+/// Nodes to prove a sign before a harder attack on it.
 const FIRST_NODES: u64 = 50;
-const GROWTH: u64 = 4;
-/// After so many nodes, many claims of which not one was proved are given up for this round.
-const HOPELESS: (u64, usize) = (12_800, 32);
 /// Bounds of the neurons of a narrow layer are worth so many times the nodes: the tail is swept over them.
 const NARROW_EFFORT: u64 = 20;
 /// Steps of the attack on every neuron, and on those that resist a proof.
@@ -105,7 +103,7 @@ impl Search<'_> {
         }
         let narrow = refined.domain.live(layer).count() <= NARROW;
         let nodes = if narrow { round.bound_nodes * NARROW_EFFORT } else { round.bound_nodes };
-        self.prove_faces(refined, layer, &front, both, nodes)?;
+        self.prove_faces(refined, layer, &front, both, nodes, false)?;
         for later in layer + 1..self.layers.hidden() {
             self.go_on()?;
             self.raise_box_layer(refined, later, NO_STEPS);
@@ -113,34 +111,21 @@ impl Search<'_> {
         Ok(undecided <= FAR.0 * takes_both + FAR.1)
     }
 
-    /// Proves what signs it can, with more and more nodes; returns the claims that a harder attack shows to be wrong.
+    /// Proves what signs it can; returns the claims that a harder attack shows to be wrong.
     fn prove_signs(
         &mut self,
         refined: &mut Refined,
         layer: usize,
         front: &Front,
-        mut signs: Vec<Open>,
-        most: u64,
+        signs: Vec<Open>,
+        nodes: u64,
     ) -> Result<Vec<Open>, End> {
-        let mut wrong = Vec::new();
-        signs.sort_by(|a, b| b.claim.root.bound.total_cmp(&a.claim.root.bound));
-        let mut nodes = FIRST_NODES;
-        while nodes <= most && !signs.is_empty() {
-            let before = signs.len();
-            signs = self.prove_faces(refined, layer, front, signs, nodes)?;
-            if signs.len() == before && before >= HOPELESS.1 && nodes >= HOPELESS.0 {
-                break;
-            }
-            if nodes > FIRST_NODES {
-                let rows: Vec<&Row> = signs.iter().map(|open| &open.claim.row).collect();
-                let found = attack(front, &rows, HARD_ATTACK_STEPS, None);
-                signs.iter_mut().zip(found).for_each(|(open, found)| open.seen = open.seen.min(found.value));
-                let (still, taken) = signs.into_iter().partition(|open| open.seen > 0.0);
-                signs = still;
-                wrong.extend::<Vec<Open>>(taken);
-            }
-            nodes *= GROWTH;
-        }
+        let mut signs = self.prove_faces(refined, layer, front, signs, FIRST_NODES, true)?;
+        let rows: Vec<&Row> = signs.iter().map(|open| &open.claim.row).collect();
+        let found = attack(front, &rows, HARD_ATTACK_STEPS, None);
+        signs.iter_mut().zip(found).for_each(|(open, found)| open.seen = open.seen.min(found.value));
+        let (still, wrong): (Vec<Open>, _) = signs.into_iter().partition(|open| open.seen > 0.0);
+        self.prove_faces(refined, layer, front, still, nodes, true)?;
         Ok(wrong)
     }
 
@@ -192,8 +177,9 @@ impl Search<'_> {
         front: &Front,
         claims: Vec<Open>,
         nodes: u64,
+        all_or_nothing: bool,
     ) -> Result<Vec<Open>, End> {
-        let effort = Effort { nodes, steps: AT_NODE, threads: self.threads() };
+        let effort = Effort { nodes, all_or_nothing, steps: AT_NODE, threads: self.threads() };
         let answers = prove(front, claims.iter().map(|open| &open.claim).collect(), effort, self.control);
         self.counters.neuron_nodes += answers.iter().map(|answer| answer.nodes).sum::<u64>();
         self.tighten(refined, layer, claims.iter().zip(&answers).map(|(open, answer)| (open.face, answer.bound)));
