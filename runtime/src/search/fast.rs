@@ -24,9 +24,11 @@ const ROUNDS: [(Round, u64); 6] = [
 ];
 /// The optimisation of a node of the property's tree.
 const AT_NODE: Steps = Steps { count: 10, rate: 0.05, decay: 0.9 };
-/// Attacks on each row: from the centre, then from random points.
+/// Attacks on each row the first time: from the centre, then from random points.
 const ATTACKS: usize = 24;
 const ATTACK_STEPS: usize = 20;
+/// From a point with a row this low, a descent may violate it.
+const NEARLY_VIOLATED: f32 = 1e-3;
 /// With so few undecided neurons a linear program takes little time.
 const SMALL_PROGRAM: usize = 500;
 
@@ -74,6 +76,7 @@ impl<'a> Search<'a> {
         self.close_at_root(tasks, refined);
         'rounds: for (number, (round, nodes)) in ROUNDS.into_iter().enumerate() {
             let is_last = number + 1 == ROUNDS.len();
+            self.attack_tasks(tasks, refined, number + 1)?;
             for layer in 1..self.layers.hidden() {
                 if tasks.is_empty() {
                     return Ok(());
@@ -89,27 +92,30 @@ impl<'a> Search<'a> {
                     continue 'rounds;
                 }
             }
-            self.attack_tasks(tasks, refined)?;
             self.relax_tasks(tasks, refined)?;
             self.close_by_phases(tasks, refined, nodes)?;
         }
         Ok(())
     }
 
-    /// Looks for a counterexample of each task.
-    pub fn attack_tasks(&mut self, tasks: &[Task<'a>], refined: &Refined) -> Result<(), End> {
+    /// Looks for a counterexample of each task; each time it is called for, twice as hard, from other points.
+    pub fn attack_tasks(&mut self, tasks: &[Task<'a>], refined: &Refined, time: usize) -> Result<(), End> {
         let start = Instant::now();
         let front = self.front(refined.input(), &refined.domain, self.layers.hidden());
-        let mut random = Random::new(self.options.seed);
+        let mut random = Random::new(self.options.seed.wrapping_add(time as u64));
         let (owners, rows): (Vec<usize>, Vec<Row>) = self.task_rows(tasks, &front, &refined.domain).into_iter().unzip();
         let rows: Vec<&Row> = rows.iter().collect();
-        for time in 0..ATTACKS {
+        for number in 0..ATTACKS << time {
             self.go_on()?;
-            let found = attack(&front, &rows, ATTACK_STEPS, (time > 0).then_some(&mut random));
+            let from_centre = time == 0 && number == 0;
+            let found = attack(&front, &rows, ATTACK_STEPS, (!from_centre).then_some(&mut random));
             for (&task, found) in owners.iter().zip(found) {
-                if found.value <= 1e-3 {
-                    let point: Vec<f64> = found.x[..self.network.inputs()].iter().map(|&x| f64::from(x)).collect();
-                    self.descend(tasks[task].disjunct, &point)?;
+                let point: Vec<f64> = found.x[..self.network.inputs()].iter().map(|&x| f64::from(x)).collect();
+                let disjunct = tasks[task].disjunct;
+                // Where one row is low, another task may be violated.
+                self.try_near(disjunct, &point)?;
+                if found.value <= NEARLY_VIOLATED {
+                    self.descend(disjunct, &point)?;
                 }
             }
         }

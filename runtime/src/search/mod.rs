@@ -78,7 +78,7 @@ impl<'a> Search<'a> {
     fn run(&mut self) -> Result<(), End> {
         self.sample()?;
         let mut tasks: Vec<Task<'a>> = self.root_tasks()?;
-        tasks = self.by_region(tasks, |search, tasks, refined| search.attack_tasks(tasks, refined))?;
+        tasks = self.by_region(tasks, |search, tasks, refined| search.attack_tasks(tasks, refined, 0))?;
         let few = self.network.inputs() <= FEW_INPUTS;
         tasks = match self.options.engine {
             Engine::Auto if few => self.split_inputs(tasks)?,
