@@ -76,7 +76,9 @@ impl<'a> Search<'a> {
         self.close_at_root(tasks, refined);
         'rounds: for (number, (round, nodes)) in ROUNDS.into_iter().enumerate() {
             let is_last = number + 1 == ROUNDS.len();
-            self.attack_tasks(tasks, refined, number + 1)?;
+            if number > 0 {
+                self.attack_tasks(tasks, refined, number)?;
+            }
             for layer in 1..self.layers.hidden() {
                 if tasks.is_empty() {
                     return Ok(());
@@ -98,7 +100,7 @@ impl<'a> Search<'a> {
         Ok(())
     }
 
-    /// Looks for a counterexample of each task; each time it is called for, twice as hard, from other points.
+    /// Looks for a counterexample of each task: each time twice as hard, and from other points.
     pub fn attack_tasks(&mut self, tasks: &[Task<'a>], refined: &Refined, time: usize) -> Result<(), End> {
         let start = Instant::now();
         let front = self.front(refined.input(), &refined.domain, self.layers.hidden());
@@ -156,8 +158,9 @@ impl<'a> Search<'a> {
         let front = self.front(refined.input(), &refined.domain, self.layers.hidden());
         let (owners, rows): (Vec<usize>, Vec<Row>) = self.task_rows(tasks, &front, &refined.domain).into_iter().unzip();
         let roots = self.raise(&front, &rows, AT_ROOT);
-        let closed: Vec<usize> =
-            owners.into_iter().zip(roots).filter(|(_, root)| root.bound > 0.0).map(|(task, _)| task).collect();
+        let excluded = owners.into_iter().zip(roots).filter(|(_, root)| root.bound > 0.0);
+        let mut closed: Vec<usize> = excluded.map(|(task, _)| task).collect();
+        closed.dedup();
         self.drop_closed(tasks, &closed);
     }
 

@@ -32,12 +32,18 @@ pub struct Answer {
     stuck: Option<f32>,
 }
 
+impl Answer {
+    fn stick(&mut self, bound: f32) {
+        self.stuck = Some(self.stuck.map_or(bound, |lowest| lowest.min(bound)));
+    }
+}
+
 /// How hard to try.
 #[derive(Clone, Copy, Debug)]
 pub struct Effort {
     /// Nodes for each claim.
     pub nodes: u64,
-    /// A claim is given up as soon as so many nodes will not prove it.
+    /// Whether a claim is given up as soon as so many nodes will not prove it, or as soon as its bound gains little.
     pub all_or_nothing: bool,
     /// For each node.
     pub steps: Steps,
@@ -54,8 +60,11 @@ struct Trend {
     gain: f32,
 }
 
-/// Nodes before the first look at a trend: the first splits gain more than those after them.
-const FIRST_LOOK: u64 = 32;
+/// Nodes before the first look at a trend, which the first splits do not show, and before a claim is given up by it.
+const FIRST_LOOK: u64 = 64;
+const SURE: u64 = 256;
+/// A bound that gains less than this share of itself with a doubling is as good as it gets.
+const STALLED: f32 = 0.005;
 /// Doublings that a trend may be wrong by: the end of a proof goes faster than its middle.
 const DOUBT: f32 = 1.0;
 
@@ -70,6 +79,10 @@ impl Trend {
         if self.gain > 0.0 { nodes as f32 * ((target - bound) / self.gain).exp2() } else { f32::INFINITY }
     }
 }
+
+/// The steps at a node where no neuron is left to split, and how many such nodes of a claim are given them.
+const POLISH: Steps = Steps { count: 100, rate: 0.2, decay: 0.96 };
+const MOST_POLISHED: u64 = 16;
 
 /// Bytes that the open nodes of all claims may take; beyond that the search goes depth first.
 const MEMORY: usize = 300 << 20;
@@ -158,6 +171,7 @@ struct Prover<'a> {
     answers: Vec<Answer>,
     trees: Vec<Tree>,
     trends: Vec<Trend>,
+    polished: Vec<u64>,
     /// Open nodes a tree may keep by their bounds.
     room: usize,
 }
@@ -167,9 +181,10 @@ impl<'a> Prover<'a> {
         let answers = vec![Answer::default(); claims.len()];
         let trees = claims.iter().map(|_| Tree::default()).collect();
         let trends = vec![Trend::default(); claims.len()];
+        let polished = vec![0; claims.len()];
         let node = front.width + NODE;
         let room = MEMORY / node / effort.threads / (ROWS / 2).min(claims.len().max(1));
-        Prover { front, claims, effort, control, answers, trees, trends, room }
+        Prover { front, claims, effort, control, answers, trees, trends, polished, room }
     }
 
     fn run(mut self) -> Vec<Answer> {
@@ -202,13 +217,19 @@ impl<'a> Prover<'a> {
         }
         let stuck = answer.stuck.unwrap_or(f32::INFINITY);
         let gains = tree.best.peek().is_some_and(|open| open.0.bound < stuck) || !tree.newest.is_empty();
-        if gains && !stop && answer.nodes < self.effort.nodes {
+        let is_lost = self.effort.all_or_nothing && answer.stuck.is_some();
+        if gains && !is_lost && !stop && answer.nodes < self.effort.nodes {
             let trend = &mut self.trends[claim];
-            if !self.effort.all_or_nothing || answer.nodes < FIRST_LOOK.max(2 * trend.nodes) {
+            if answer.nodes < FIRST_LOOK.max(2 * trend.nodes) {
                 return true;
             }
-            let (is_first, room) = (trend.nodes == 0, self.effort.nodes as f32 * DOUBT.exp2());
-            if trend.note(answer.nodes, tree.lowest().min(stuck), target) <= room || is_first {
+            let takes = trend.note(answer.nodes, tree.lowest().min(stuck), target);
+            let is_worth = if self.effort.all_or_nothing {
+                takes <= self.effort.nodes as f32 * DOUBT.exp2()
+            } else {
+                trend.gain > STALLED * trend.bound.abs()
+            };
+            if is_worth || answer.nodes < SURE {
                 return true;
             }
         }
@@ -225,13 +246,19 @@ impl<'a> Prover<'a> {
         let mut works: Vec<Work> = Vec::with_capacity(ROWS);
         let mut owners: Vec<usize> = Vec::with_capacity(ROWS);
         let mut parents: Vec<(Branch, f32)> = Vec::with_capacity(ROWS / 2);
+        let mut unsplit: Vec<(usize, Work)> = Vec::new();
         for &claim in active {
             let (row, target) = (&self.claims[claim].row, self.claims[claim].target);
             for _ in 0..each {
                 let Some(node) = self.trees[claim].pop() else { break };
                 let Some(branch) = node.branch else {
-                    let stuck = &mut self.answers[claim].stuck;
-                    *stuck = Some(stuck.map_or(node.bound, |lowest| lowest.min(node.bound)));
+                    let polished = &mut self.polished[claim];
+                    if self.effort.all_or_nothing && *polished < MOST_POLISHED {
+                        *polished += 1;
+                        unsplit.push((claim, Work { row, node, target }));
+                    } else {
+                        self.answers[claim].stick(node.bound);
+                    }
                     continue;
                 };
                 parents.push((branch, node.bound));
@@ -254,6 +281,23 @@ impl<'a> Prover<'a> {
                 answer.leaves += 1;
             } else {
                 self.trees[claim].push(work.node, self.room);
+            }
+        }
+        self.polish(unsplit, ascent);
+    }
+
+    /// Where no neuron is left to split, the multipliers are all that can be better: they are given more steps.
+    fn polish(&mut self, unsplit: Vec<(usize, Work)>, ascent: &mut Ascent) {
+        let (owners, mut works): (Vec<usize>, Vec<Work>) = unsplit.into_iter().unzip();
+        ascent.raise(&mut works, POLISH);
+        for (Work { node, target, .. }, claim) in works.into_iter().zip(owners) {
+            let answer = &mut self.answers[claim];
+            if node.bound > target {
+                answer.leaves += 1;
+            } else if node.branch.is_some() {
+                self.trees[claim].push(node, self.room);
+            } else {
+                answer.stick(node.bound);
             }
         }
     }

@@ -55,8 +55,10 @@ struct Open {
 
 /// The optimisation of a row at the root.
 pub const AT_ROOT: Steps = Steps { count: 20, rate: 0.3, decay: 0.87 };
-/// And at a node of a hidden neuron's tree: more steps gain less than more nodes.
-const AT_NODE: Steps = Steps { count: 1, rate: 0.2, decay: 1.0 };
+/// And at a node of a hidden neuron's tree: more steps gain less than more nodes, but for deep layers with many slopes.
+const AT_NODE: Steps = Steps { count: 1, rate: 0.2, decay: 0.85 };
+const AT_DEEP_NODE: Steps = Steps { count: 3, ..AT_NODE };
+const DEEP: usize = 3;
 pub const NO_STEPS: Steps = Steps { count: 0, rate: 0.0, decay: 1.0 };
 
 /// Nodes to prove a sign before a harder attack on it.
@@ -179,7 +181,8 @@ impl Search<'_> {
         nodes: u64,
         all_or_nothing: bool,
     ) -> Result<Vec<Open>, End> {
-        let effort = Effort { nodes, all_or_nothing, steps: AT_NODE, threads: self.threads() };
+        let steps = if layer < DEEP { AT_NODE } else { AT_DEEP_NODE };
+        let effort = Effort { nodes, all_or_nothing, steps, threads: self.threads() };
         let answers = prove(front, claims.iter().map(|open| &open.claim).collect(), effort, self.control);
         self.counters.neuron_nodes += answers.iter().map(|answer| answer.nodes).sum::<u64>();
         self.tighten(refined, layer, claims.iter().zip(&answers).map(|(open, answer)| (open.face, answer.bound)));
