@@ -46,3 +46,24 @@ impl Gains {
         self.worth[layer][index] = (PRIOR * mean + *sum) / (PRIOR + *count) / mean;
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn neurons_that_gained_more_are_worth_more() {
+        let mut gains = Gains { seen: vec![vec![(0.0, 0.0); 3]], all: (1.0, 1.0), worth: vec![vec![1.0; 3]] };
+        let place = |index| Place { layer: 0, index };
+        for _ in 0..10 {
+            gains.learn(place(0), 2.0, [1.8, 1.8]);
+            gains.learn(place(1), 2.0, [0.4, 0.1]);
+        }
+        let worth = gains.worth(0);
+        assert!(worth[0] > 1.0 && worth[1] < 1.0 && worth[2] == 1.0, "{worth:?}");
+        let before = worth.to_vec();
+        gains.learn(place(2), 0.0, [1.0, 1.0]);
+        gains.learn(place(2), 1.0, [f32::INFINITY, 1.0]);
+        assert_eq!(gains.worth(0), before, "nothing is learned from no loss or no finite gain");
+    }
+}

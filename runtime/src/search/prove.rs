@@ -302,3 +302,17 @@ impl<'a> Prover<'a> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_trend_tells_what_a_proof_takes() {
+        let mut trend = Trend::default();
+        assert_eq!(trend.note(64, -8.0, 0.0), f32::INFINITY, "nothing to compare with");
+        assert_eq!(trend.note(128, -7.0, 0.0), 128.0 * 128.0);
+        assert_eq!(trend.note(512, -5.0, 0.0), 512.0 * 32.0, "two doublings, the same gain in each");
+        assert_eq!(trend.note(1024, -5.0, 0.0), 1024.0 * 1024.0, "half the gain, as the last doubling brought none");
+    }
+}
