@@ -100,7 +100,7 @@ fn temporary(path: &Path) -> PathBuf {
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use super::*;
 
     fn names(dir: &Path) -> Vec<String> {
@@ -155,7 +155,7 @@ mod tests {
         assert!(check_writable(&dir.path().join("new/")).is_err());
     }
 
-    fn gzip(bytes: &[u8]) -> Vec<u8> {
+    pub fn gzip(bytes: &[u8]) -> Vec<u8> {
         let mut packed = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
         packed.write_all(bytes).unwrap();
         packed.finish().unwrap()

@@ -1,5 +1,7 @@
 //! The kernels that generated code calls, one call per layer. Not a public interface.
 
+#![allow(clippy::needless_range_loop, reason = "loops over the lanes of arrays are what is compiled to vector code")]
+
 mod blob;
 mod dense;
 mod packed;

@@ -32,9 +32,8 @@ impl Source {
 
 #[cfg(test)]
 mod tests {
-    use std::io::Write;
-
     use super::*;
+    use crate::files::tests::gzip;
 
     /// A file that goes when the test ends.
     struct Temporary(std::path::PathBuf);
@@ -49,12 +48,6 @@ mod tests {
         let path = std::env::temp_dir().join(format!("pg-source-{}-{name}", std::process::id()));
         std::fs::write(&path, bytes).unwrap();
         Temporary(path)
-    }
-
-    fn gzip(bytes: &[u8]) -> Vec<u8> {
-        let mut packed = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
-        packed.write_all(bytes).unwrap();
-        packed.finish().unwrap()
     }
 
     #[test]
