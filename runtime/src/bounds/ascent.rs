@@ -9,7 +9,8 @@
 
 use super::front::{Front, Place, Row};
 use super::gains::Gains;
-use super::passes::{Buffers, Corner, DECAY, Largest, Push, Relax, Step, Total, adam};
+use super::passes::{Buffers, DECAY, Largest, Push, Relax, Step, Total, adam};
+use super::spread::Corner;
 use crate::kernel::dispatch;
 
 /// Rows evaluated together.
@@ -216,7 +217,7 @@ impl<'f> Ascent<'f> {
             let layer = &self.front.layers[k];
             let (before, rest) = self.layers.split_at_mut(k);
             let buffers = &mut rest[0];
-            dispatch(Relax { layer, buffers, totals: &mut self.totals[..count] });
+            dispatch(Relax { layer, is_first: k == 0, buffers, totals: &mut self.totals[..count] });
             let nu = &buffers.nu[..count * layer.width];
             match (before.last_mut(), k.checked_sub(1).map(|k| &self.front.layers[k])) {
                 (Some(before), Some(to)) => layer.back.product(nu, &mut before.mu[..count * to.width]),
@@ -232,7 +233,9 @@ impl<'f> Ascent<'f> {
                 self.a[slot * inputs..].iter_mut().zip(x).for_each(|(a, x)| *a += x);
             }
         }
-        dispatch(Corner { front: self.front, a: &self.a, x: &mut self.x, totals: &mut self.totals[..count] });
+        let (a, totals) = (&mut self.a[..count * inputs], &mut self.totals[..count]);
+        let layer = self.front.layers.first().zip(self.layers.first_mut());
+        dispatch(Corner { spread: &self.front.spread, layer, a, x: &mut self.x, totals });
     }
 
     /// The bound of a slot after a pass, rounded down; none from a number that is not finite.
@@ -253,17 +256,17 @@ impl<'f> Ascent<'f> {
         let (mut second_most, mut second) = (0.0, None);
         for (k, (layer, buffers)) in self.front.layers.iter().zip(&self.layers).enumerate() {
             let row = slot * layer.width..(slot + 1) * layer.width;
-            let (mu, cost) = (&buffers.mu[row.clone()], &buffers.cost[row]);
+            let (mu, loss, cost) = (&buffers.mu[row.clone()], &buffers.loss[row.clone()], &buffers.cost[row]);
             let branch = |index: usize| {
                 let place = Place { layer: k as u32, index: index as u32 };
-                Some(Branch { place, loss: (-mu[index] * cost[index]).max(0.0) })
+                Some(Branch { place, loss: loss[index] })
             };
-            let gain = dispatch(Largest { mu, cost, by: self.gains.worth(k), negative: true });
+            let gain = dispatch(Largest { of: loss, by: self.gains.worth(k), cost });
             if gain.0 > most {
                 (most, best) = (gain.0, branch(gain.1));
             }
             if best.is_none() {
-                let size = dispatch(Largest { mu, cost, by: &layer.triangle, negative: false });
+                let size = dispatch(Largest { of: mu, by: &layer.triangle, cost });
                 if size.0 > second_most {
                     (second_most, second) = (size.0, branch(size.1));
                 }

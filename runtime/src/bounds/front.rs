@@ -12,6 +12,7 @@
 //! Undecided neurons with μ ≥ 0 have ν = fl(αμ) ≤ μ, neurons fixed on ν = fl(μ−β) ≤ μ, neurons fixed off ν = β ≥ 0: their
 //! terms are at least 0 exactly, since rounding is monotone.
 
+use super::spread::Spread;
 use super::{Domain, Layer, Layers, Objective};
 use crate::kernel::{Matrix, padded};
 use crate::network::Network;
@@ -28,6 +29,7 @@ pub struct Front {
     /// The inputs of the network, or the live neurons before the first layer, that the box is of.
     before: Vec<usize>,
     pub(crate) layers: Vec<FrontLayer>,
+    pub(crate) spread: Spread,
     /// The box, rounded outward, and the larger magnitude of its sides; padded with zeros.
     pub(crate) input_lower: Vec<f32>,
     pub(crate) input_upper: Vec<f32>,
@@ -93,12 +95,15 @@ impl Front {
         assert_eq!(before.len(), inputs);
         let mut largest: Vec<f64> = lower.iter().zip(upper).map(|(l, u)| l.abs().max(u.abs())).collect();
         let pad = |values: Vec<f32>| pad(values, padded(inputs));
+        let (input_lower, input_upper): (Vec<f32>, Vec<f32>) =
+            (pad(lower.iter().map(|&l| below(l)).collect()), pad(upper.iter().map(|&u| above(u)).collect()));
         let mut front = Front {
             begin: span.start,
             before: before.clone(),
             layers: vec![],
-            input_lower: pad(lower.iter().map(|&l| below(l)).collect()),
-            input_upper: pad(upper.iter().map(|&u| above(u)).collect()),
+            spread: Spread::new(&input_lower, &input_upper),
+            input_lower,
+            input_upper,
             input_size: pad(largest.iter().map(|&size| above(size)).collect()),
             width: 0,
             underflow: 0.0,
@@ -106,8 +111,12 @@ impl Front {
         for k in span {
             let neurons: Vec<usize> = domain.live(k).collect();
             front.underflow += (neurons.len() + 8) as f64 * UNDERFLOW_32 * (largest.iter().sum::<f64>() + 8.0);
-            let layer = FrontLayer::new(network, &layers.0[k], k, &neurons, &before, &largest, domain);
+            let mut layer = FrontLayer::new(network, &layers.0[k], k, &neurons, &before, &largest, domain);
             front.width += layer.width;
+            if front.layers.is_empty() {
+                layer.spread();
+                front.spread.take(&layer, &layers.0[k], &before);
+            }
             largest = neurons.iter().map(|&j| domain.upper[k][j]).collect();
             front.layers.push(layer);
             before = neurons;
@@ -241,6 +250,12 @@ impl FrontLayer {
         made
     }
 
+    /// For the first layer: the undecided neurons with μ < 0 have no chords.
+    fn spread(&mut self) {
+        let undecided = self.slope.iter_mut().zip(&self.cost).filter(|(_, cost)| **cost > 0.0);
+        undecided.for_each(|(slope, _)| *slope = 0.0);
+    }
+
     /// The triangle of a neuron with these bounds.
     fn relax(&mut self, index: usize, l: f64, u: f64) {
         if l >= 0.0 {
@@ -269,6 +284,6 @@ fn below(value: f64) -> f32 {
     if f64::from(rounded) <= value { rounded } else { rounded.next_down() }
 }
 
-fn above(value: f64) -> f32 {
+pub(crate) fn above(value: f64) -> f32 {
     -below(-value)
 }

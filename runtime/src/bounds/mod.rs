@@ -13,6 +13,7 @@ mod gains;
 mod layers;
 mod objective;
 mod passes;
+mod spread;
 
 pub use ascent::{Ascent, Branch, Node, ROWS, Split, Steps, Work};
 pub use backward::{Bounder, Relaxation};

@@ -2,7 +2,7 @@
 //!
 //! Chunks are copied to local arrays before the lanes choose among them: the compiler then selects instead of gathering.
 
-use super::front::{Front, FrontLayer, ROUND_32};
+use super::front::{FrontLayer, ROUND_32};
 use crate::kernel::{PANEL, Simd, Task};
 
 /// Of Adam's averages.
@@ -18,6 +18,8 @@ pub struct Buffers {
     pub slope: Vec<f32>,
     pub cost: Vec<f32>,
     pub lift: Vec<f32>,
+    /// What the relaxation of each neuron costs the bound.
+    pub loss: Vec<f32>,
     /// −β for a neuron on, β for one off.
     pub shift: Vec<f32>,
     /// Adam's averages of the gradient and of its square.
@@ -44,6 +46,7 @@ impl Buffers {
             slope: room(),
             cost: room(),
             lift: room(),
+            loss: room(),
             shift: room(),
             mean: room(),
             square: room(),
@@ -59,21 +62,23 @@ pub fn adam(gradient: f32, mean: &mut f32, square: &mut f32, correction: f32) ->
     *mean / correction / ((*square / correction).sqrt() + 1e-9)
 }
 
-type Chunk = [f32; PANEL];
+pub type Chunk = [f32; PANEL];
 
 #[inline(always)]
-fn chunks(values: &[f32]) -> &[Chunk] {
+pub fn chunks(values: &[f32]) -> &[Chunk] {
     values.as_chunks().0
 }
 
 #[inline(always)]
-fn chunks_mut(values: &mut [f32]) -> &mut [Chunk] {
+pub fn chunks_mut(values: &mut [f32]) -> &mut [Chunk] {
     values.as_chunks_mut().0
 }
 
-/// Chooses the multipliers of one layer and adds their terms to the totals.
+/// Chooses the multipliers of one layer and adds their terms to the totals: but for those undecided neurons with μ < 0 of the
+/// first layer, which are spread later.
 pub struct Relax<'a> {
     pub layer: &'a FrontLayer,
+    pub is_first: bool,
     pub buffers: &'a mut Buffers,
     pub totals: &'a mut [Total],
 }
@@ -83,7 +88,7 @@ impl Task for Relax<'_> {
 
     #[inline(always)]
     fn run<S: Simd>(self) {
-        let Relax { layer, buffers, totals } = self;
+        let Relax { layer, is_first, buffers, totals } = self;
         let width = layer.width;
         let (bias, slop) = (chunks(&layer.bias), chunks(&layer.slop));
         for (slot, total) in totals.iter_mut().enumerate() {
@@ -93,62 +98,27 @@ impl Task for Relax<'_> {
             let slope = chunks(&buffers.slope[row.clone()]);
             let cost = chunks(&buffers.cost[row.clone()]);
             let shift = chunks(&buffers.shift[row.clone()]);
+            let loss = chunks_mut(&mut buffers.loss[row.clone()]);
             let nu = chunks_mut(&mut buffers.nu[row]);
             let (mut sum, mut size, mut error) = ([0.0f32; PANEL], [0.0f32; PANEL], [0.0f32; PANEL]);
             for c in 0..width / PANEL {
                 let (mu, alpha, slope, cost, shift) = (mu[c], alpha[c], slope[c], cost[c], shift[c]);
                 let (bias, slop) = (bias[c], slop[c]);
-                let mut multiplier = [0.0; PANEL];
+                let (mut multiplier, mut lost) = ([0.0; PANEL], [0.0; PANEL]);
                 for lane in 0..PANEL {
                     let positive = mu[lane] >= 0.0;
                     let share = if positive { alpha[lane] } else { slope[lane] };
-                    let cost = if positive { 0.0 } else { cost[lane] };
+                    let cost = if positive || is_first { 0.0 } else { cost[lane] };
                     multiplier[lane] = S::mul_add(share, mu[lane], shift[lane]);
                     let (least, constant) = (mu[lane] * cost, multiplier[lane] * bias[lane]);
+                    lost[lane] = -least;
                     sum[lane] += constant + least;
                     size[lane] += constant.abs() + least.abs();
                     error[lane] = S::mul_add(multiplier[lane].abs(), slop[lane], error[lane]);
                 }
-                nu[c] = multiplier;
+                (nu[c], loss[c]) = (multiplier, lost);
             }
             add(total, &sum, &size, &error, width);
-        }
-    }
-}
-
-/// Minimises over the box, and keeps where.
-pub struct Corner<'a> {
-    pub front: &'a Front,
-    pub a: &'a [f32],
-    pub x: &'a mut [f32],
-    pub totals: &'a mut [Total],
-}
-
-impl Task for Corner<'_> {
-    type Output = ();
-
-    #[inline(always)]
-    fn run<S: Simd>(self) {
-        let Corner { front, a, x, totals } = self;
-        let width = front.input_lower.len();
-        let (lower, upper) = (chunks(&front.input_lower), chunks(&front.input_upper));
-        let largest = chunks(&front.input_size);
-        for (slot, total) in totals.iter_mut().enumerate() {
-            let row = slot * width..(slot + 1) * width;
-            let a = chunks(&a[row.clone()]);
-            let x = chunks_mut(&mut x[row]);
-            let (mut sum, mut size) = ([0.0f32; PANEL], [0.0f32; PANEL]);
-            for c in 0..width / PANEL {
-                let (a, lower, upper, largest) = (a[c], lower[c], upper[c], largest[c]);
-                let mut corner = [0.0; PANEL];
-                for lane in 0..PANEL {
-                    corner[lane] = if a[lane] >= 0.0 { lower[lane] } else { upper[lane] };
-                    sum[lane] = S::mul_add(a[lane], corner[lane], sum[lane]);
-                    size[lane] = S::mul_add(a[lane].abs(), largest[lane], size[lane]);
-                }
-                x[c] = corner;
-            }
-            add(total, &sum, &size, &[0.0; PANEL], width);
         }
     }
 }
@@ -156,7 +126,7 @@ impl Task for Corner<'_> {
 /// Adds lanes to a total. Each lane took at most three roundings a term and one an addition, over `width / PANEL` terms:
 /// twice that many times the magnitudes bounds their error and that of the magnitudes themselves.
 #[inline(always)]
-fn add(total: &mut Total, sum: &[f32; PANEL], size: &[f32; PANEL], error: &[f32; PANEL], width: usize) {
+pub fn add(total: &mut Total, sum: &[f32; PANEL], size: &[f32; PANEL], error: &[f32; PANEL], width: usize) {
     let roundings = 2.0 * ((width / PANEL) as f64 + 8.0) * ROUND_32;
     let (mut s, mut m, mut e) = (0.0, 0.0, 0.0);
     for lane in 0..PANEL {
@@ -245,13 +215,11 @@ impl Task for Step<'_> {
     }
 }
 
-/// The largest product of μ and another number among the undecided neurons, and where it is: of −μ, the cost and the number
-/// where μ is negative, or else of μ and the number.
+/// The largest product of two numbers among the undecided neurons, and where it is.
 pub struct Largest<'a> {
-    pub mu: &'a [f32],
-    pub cost: &'a [f32],
+    pub of: &'a [f32],
     pub by: &'a [f32],
-    pub negative: bool,
+    pub cost: &'a [f32],
 }
 
 impl Task for Largest<'_> {
@@ -259,13 +227,12 @@ impl Task for Largest<'_> {
 
     #[inline(always)]
     fn run<S: Simd>(self) -> (f32, usize) {
-        let (mu, cost, by) = (chunks(self.mu), chunks(self.cost), chunks(self.by));
+        let (of, by, cost) = (chunks(self.of), chunks(self.by), chunks(self.cost));
         let (mut most, mut at) = ([0.0f32; PANEL], [0u32; PANEL]);
-        for c in 0..mu.len().min(cost.len()).min(by.len()) {
-            let (mu, cost, by) = (mu[c], cost[c], by[c]);
+        for c in 0..of.len().min(by.len()).min(cost.len()) {
+            let (of, by, cost) = (of[c], by[c], cost[c]);
             for lane in 0..PANEL {
-                let weight = if self.negative { -cost[lane] } else { 1.0 };
-                let product = mu[lane] * weight * by[lane];
+                let product = of[lane] * by[lane];
                 let larger = cost[lane] > 0.0 && product > most[lane];
                 most[lane] = if larger { product } else { most[lane] };
                 at[lane] = if larger { c as u32 } else { at[lane] };

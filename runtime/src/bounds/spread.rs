@@ -1,0 +1,222 @@
+//! The least value over the box of inputs, with the undecided neurons of the first layer spread over the inputs.
+//!
+//! The chord is the best upper line of max(z, 0) for z in [l, u], but not for inputs of a box. Let x = centre + radius·t with t in
+//! [−1, 1]ⁿ, and z = z₀ + Σ cᵢtᵢ ≤ u. Any σ with 0 ≤ σᵢ/cᵢ ≤ 1 and Σ|σᵢ| ≥ u/2 gives
+//!
+//! ```text
+//!     max(z, 0) ≤ Σ |σᵢ| + σᵢtᵢ.
+//! ```
+//!
+//! The right side is never negative, and at a corner it is 2Σ|σᵢ| less 2|σᵢ| for each tᵢ that lowers z, so at least u less 2|cᵢ|
+//! for each of those, which is z; the left side is convex, so it holds in between. (These lines are the convex hull of one neuron over
+//! a box: Anderson, Huchette, Ma, Tjandraatmadja, Vielma 2020.) If Σ|σᵢ| falls short by δ the line does so by at most 2δ.
+//!
+//! A neuron with μ < 0 so has a need −μu/2, to be spread over the inputs up to their reaches −μ|cᵢ|. What it takes from an
+//! input whose coefficient pulls the other way costs the bound nothing. So each neuron, the one with the largest u first, takes
+//! of all that is free in proportion, and if that is not enough the rest of all reaches in proportion: twice what was not free
+//! is its loss.
+
+use super::front::{FrontLayer, ROUND_32, above};
+use super::layers::Layer;
+use super::passes::{Buffers, Chunk, Total, add, chunks, chunks_mut};
+use crate::kernel::{PANEL, Simd, Task};
+
+/// The box of inputs by its centre and radius, and the first layer's neurons that may be spread.
+pub(crate) struct Spread {
+    lower: Vec<f32>,
+    upper: Vec<f32>,
+    centre: Vec<f32>,
+    radius: Vec<f32>,
+    neurons: Vec<Neuron>,
+    /// The weight times the radius of each input, a row for each neuron.
+    reach: Vec<f32>,
+}
+
+struct Neuron {
+    /// Its place in the layer.
+    index: usize,
+    /// Half of what it can be on the box, rounded up.
+    half: f32,
+    /// Its reaches together.
+    total: f32,
+}
+
+impl Spread {
+    /// Of a box, padded with zeros. The radius is rounded up, so that centre and radius enclose the box.
+    pub fn new(lower: &[f32], upper: &[f32]) -> Spread {
+        let centre: Vec<f32> = lower.iter().zip(upper).map(|(l, u)| l + (u - l) / 2.0).collect();
+        let radius = |((l, u), c): ((&f32, &f32), &f32)| above((f64::from(c - l)).max(f64::from(u - c))).next_up();
+        let is_point = |((l, u), c): &((&f32, &f32), &f32)| l == c && u == c;
+        let sides = lower.iter().zip(upper).zip(&centre);
+        let radius = sides.map(|side| if is_point(&side) { 0.0 } else { radius(side) }).collect();
+        let (lower, upper) = (lower.to_vec(), upper.to_vec());
+        Spread { lower, upper, centre, radius, neurons: vec![], reach: vec![] }
+    }
+
+    /// Takes the undecided neurons of the first layer, which refers to the given inputs of the box.
+    pub fn take(&mut self, made: &FrontLayer, layer: &Layer, before: &[usize]) {
+        let mut rows: Vec<(Neuron, Vec<f32>)> = Vec::new();
+        for (index, &j) in made.neurons.iter().enumerate().filter(|&(index, _)| made.cost[index] > 0.0) {
+            let weights = layer.row(j);
+            let (mut middle, mut size, mut total) = (f64::from(layer.bias[j]), f64::from(layer.bias[j]).abs(), 0.0);
+            let mut reach = vec![0.0; self.centre.len()];
+            for (slot, &i) in before.iter().enumerate() {
+                let term = f64::from(weights[i]) * f64::from(self.centre[slot]);
+                let part = f64::from(weights[i]) * f64::from(self.radius[slot]);
+                (middle, size, total) = (middle + term, size + term.abs(), total + part.abs());
+                reach[slot] = part as f32;
+            }
+            let rounding = (before.len() as f64 + 8.0) * f64::EPSILON * (size + total);
+            let half = above((middle + total + rounding) / 2.0);
+            if half > 0.0 {
+                rows.push((Neuron { index, half, total: total as f32 }, reach));
+            }
+        }
+        rows.sort_by(|(a, _), (b, _)| b.half.total_cmp(&a.half));
+        for (neuron, reach) in rows {
+            self.neurons.push(neuron);
+            self.reach.extend(reach);
+        }
+    }
+}
+
+/// Minimises rows over the box, and keeps where. The coefficients `a` of the inputs are used up; for each neuron that was spread
+/// the buffers are told its loss and, as its lift, its line's value.
+pub struct Corner<'a> {
+    pub spread: &'a Spread,
+    pub layer: Option<(&'a FrontLayer, &'a mut Buffers)>,
+    pub a: &'a mut [f32],
+    pub x: &'a mut [f32],
+    pub totals: &'a mut [Total],
+}
+
+impl Task for Corner<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<S: Simd>(self) {
+        let Corner { spread, mut layer, a, x, totals } = self;
+        let width = spread.centre.len();
+        for (slot, total) in totals.iter_mut().enumerate() {
+            let row = slot * width..(slot + 1) * width;
+            let pull = &mut a[row.clone()];
+            let mut size = centre::<S>(spread, pull, total);
+            let mut spent = 0;
+            if let Some((layer, buffers)) = &mut layer {
+                let first = slot * layer.width;
+                for (neuron, reach) in spread.neurons.iter().zip(spread.reach.chunks_exact(width)) {
+                    let index = first + neuron.index;
+                    let m = -buffers.mu[index];
+                    // A μ that is not a number has made the sum one that is none.
+                    if m > 0.0 && buffers.cost[index] > 0.0 {
+                        let (loss, line) = neuron.spread::<S>(m, reach, pull, total);
+                        (buffers.loss[index], buffers.lift[index]) = (loss, line);
+                        total.error += f64::from(m) * f64::from(layer.slop[neuron.index]);
+                        size += f64::from(m) * f64::from(neuron.total);
+                        spent += 1;
+                    }
+                }
+            }
+            // Every subtraction from a pull is rounded once, and what is subtracted twice.
+            total.error += (f64::from(spent) + 4.0) * ROUND_32 * size;
+            least(spread, pull, &mut x[row], total);
+        }
+    }
+}
+
+/// Turns coefficients into pulls, that is times the radius, and adds their value at the centre. Returns the size of the pulls.
+#[inline(always)]
+fn centre<S: Simd>(spread: &Spread, a: &mut [f32], total: &mut Total) -> f64 {
+    let width = a.len();
+    let (mut sum, mut size, mut pulls) = ([0.0f32; PANEL], [0.0f32; PANEL], [0.0f32; PANEL]);
+    for ((a, centre), radius) in chunks_mut(a).iter_mut().zip(chunks(&spread.centre)).zip(chunks(&spread.radius)) {
+        let (mut pull, centre, radius) = (*a, *centre, *radius);
+        for lane in 0..PANEL {
+            let term = pull[lane] * centre[lane];
+            sum[lane] += term;
+            size[lane] += term.abs();
+            pull[lane] *= radius[lane];
+            pulls[lane] += pull[lane].abs();
+        }
+        *a = pull;
+    }
+    add(total, &sum, &size, &[0.0; PANEL], width);
+    pulls.iter().map(|&pull| f64::from(pull)).sum::<f64>() * (1.0 + 1e-4)
+}
+
+/// Adds the least value over the box of what pulls are left, and keeps where it is.
+#[inline(always)]
+fn least(spread: &Spread, pull: &[f32], x: &mut [f32], total: &mut Total) {
+    let width = pull.len();
+    let mut size = [0.0f32; PANEL];
+    let sides = chunks(&spread.lower).iter().zip(chunks(&spread.upper));
+    for ((x, pull), (lower, upper)) in chunks_mut(x).iter_mut().zip(chunks(pull)).zip(sides) {
+        let (pull, lower, upper) = (*pull, *lower, *upper);
+        let mut corner = [0.0; PANEL];
+        for lane in 0..PANEL {
+            corner[lane] = if pull[lane] >= 0.0 { lower[lane] } else { upper[lane] };
+            size[lane] += pull[lane].abs();
+        }
+        *x = corner;
+    }
+    add(total, &size.map(|size| -size), &size, &[0.0; PANEL], width);
+}
+
+impl Neuron {
+    /// Spreads −m·max(z, 0) over the pulls; returns the loss, and the line's value where the pulls then point.
+    ///
+    /// The computed sum of what is free has at most `width / PANEL` roundings and a few. By them what is spread may fall short of
+    /// the need, which counts twice; what each input takes may exceed its reach by a few roundings.
+    #[inline(always)]
+    fn spread<S: Simd>(&self, m: f32, reach: &[f32], pull: &mut [f32], total: &mut Total) -> (f32, f32) {
+        let width = pull.len();
+        let need = m * self.half;
+        let mut lanes: Chunk = [0.0; PANEL];
+        for (pull, reach) in chunks(pull).iter().zip(chunks(reach)) {
+            let (pull, reach) = (*pull, *reach);
+            for lane in 0..PANEL {
+                lanes[lane] += free(pull[lane], m * reach[lane]).abs();
+            }
+        }
+        let found: f32 = lanes.iter().sum();
+        let all = m * self.total;
+        let roundings = 4.0 * ((width / PANEL) as f64 + PANEL as f64 + 8.0) * ROUND_32;
+        total.sum -= f64::from(need);
+        total.error += roundings * f64::from(need) + 32.0 * ROUND_32 * f64::from(all);
+        if found >= need {
+            let share = need / found;
+            for (pull, reach) in chunks_mut(pull).iter_mut().zip(chunks(reach)) {
+                let (mut left, reach) = (*pull, *reach);
+                for lane in 0..PANEL {
+                    left[lane] = S::mul_add(-share, free(left[lane], m * reach[lane]), left[lane]);
+                }
+                *pull = left;
+            }
+            return (0.0, 0.0);
+        }
+        let (lacking, rest) = (need - found, all - found);
+        let share = if lacking < rest { lacking / rest } else { 1.0 };
+        total.error += 2.0 * f64::from((lacking - rest).max(0.0));
+        let mut lanes: Chunk = [0.0; PANEL];
+        for (pull, reach) in chunks_mut(pull).iter_mut().zip(chunks(reach)) {
+            let (mut left, reach) = (*pull, *reach);
+            for lane in 0..PANEL {
+                let reach = m * reach[lane];
+                let taken = free(left[lane], reach);
+                let taken = S::mul_add(share, reach - taken, taken);
+                left[lane] -= taken;
+                lanes[lane] += if left[lane] >= 0.0 { -taken } else { taken };
+            }
+            *pull = left;
+        }
+        (2.0 * lacking, (need + lanes.iter().sum::<f32>()) / m)
+    }
+}
+
+/// What of a signed reach a pull of the same sign allows.
+#[inline(always)]
+fn free(pull: f32, reach: f32) -> f32 {
+    let (low, high) = if reach < 0.0 { (reach, 0.0) } else { (0.0, reach) };
+    let below = if pull < high { pull } else { high };
+    if below > low { below } else { low }
+}
