@@ -171,14 +171,7 @@ impl Neuron {
     fn spread<S: Simd>(&self, m: f32, reach: &[f32], pull: &mut [f32], total: &mut Total) -> (f32, f32) {
         let width = pull.len();
         let need = m * self.half;
-        let mut lanes: Chunk = [0.0; PANEL];
-        for (pull, reach) in chunks(pull).iter().zip(chunks(reach)) {
-            let (pull, reach) = (*pull, *reach);
-            for lane in 0..PANEL {
-                lanes[lane] += free(pull[lane], m * reach[lane]).abs();
-            }
-        }
-        let found: f32 = lanes.iter().sum();
+        let found = found(m, reach, pull);
         let all = m * self.total;
         let roundings = 4.0 * ((width / PANEL) as f64 + PANEL as f64 + 8.0) * ROUND_32;
         total.sum -= f64::from(need);
@@ -188,7 +181,8 @@ impl Neuron {
             for (pull, reach) in chunks_mut(pull).iter_mut().zip(chunks(reach)) {
                 let (mut left, reach) = (*pull, *reach);
                 for lane in 0..PANEL {
-                    left[lane] = S::mul_add(-share, free(left[lane], m * reach[lane]), left[lane]);
+                    let taken = free(left[lane], m * reach[lane]);
+                    left[lane] = S::mul_add(-share, same_way(taken, reach[lane]), left[lane]);
                 }
                 *pull = left;
             }
@@ -203,20 +197,65 @@ impl Neuron {
             for lane in 0..PANEL {
                 let reach = m * reach[lane];
                 let taken = free(left[lane], reach);
-                let taken = S::mul_add(share, reach - taken, taken);
+                let taken = same_way(S::mul_add(share, reach.abs() - taken, taken), reach);
                 left[lane] -= taken;
-                lanes[lane] += if left[lane] >= 0.0 { -taken } else { taken };
+                lanes[lane] -= same_way(taken, left[lane]);
             }
             *pull = left;
         }
-        (2.0 * lacking, (need + lanes.iter().sum::<f32>()) / m)
+        (2.0 * lacking, (need + sum(lanes)) / m)
     }
 }
 
-/// What of a signed reach a pull of the same sign allows.
+/// All that is free for a neuron.
+#[inline(always)]
+fn found(m: f32, reach: &[f32], pull: &[f32]) -> f32 {
+    const TWO: usize = 2 * PANEL;
+    let mut sums = [0.0; TWO];
+    let (pulls, last_pull) = pull.as_chunks::<TWO>();
+    let (reaches, last_reach) = reach.as_chunks::<TWO>();
+    for (pull, reach) in pulls.iter().zip(reaches) {
+        let (pull, reach) = (*pull, *reach);
+        for lane in 0..TWO {
+            sums[lane] += free(pull[lane], m * reach[lane]);
+        }
+    }
+    let mut lanes = [0.0; PANEL];
+    for (pull, reach) in chunks(last_pull).iter().zip(chunks(last_reach)) {
+        let (pull, reach) = (*pull, *reach);
+        for lane in 0..PANEL {
+            lanes[lane] = free(pull[lane], m * reach[lane]);
+        }
+    }
+    sums.iter().map(|&part| f64::from(part)).sum::<f64>() as f32 + sum(lanes)
+}
+
+/// The sum of lanes, by halves.
+#[inline(always)]
+fn sum(mut lanes: Chunk) -> f32 {
+    let mut half = PANEL / 2;
+    while half > 0 {
+        for lane in 0..half {
+            lanes[lane] += lanes[lane + half];
+        }
+        half /= 2;
+    }
+    lanes[0]
+}
+
+/// What of a signed reach a pull of the same sign allows, as a magnitude.
 #[inline(always)]
 fn free(pull: f32, reach: f32) -> f32 {
-    let (low, high) = if reach < 0.0 { (reach, 0.0) } else { (0.0, reach) };
-    let below = if pull < high { pull } else { high };
-    if below > low { below } else { low }
+    let along = same_way(pull, reach);
+    let most = reach.abs();
+    let taken = if along < most { along } else { most };
+    if taken > 0.0 { taken } else { 0.0 }
 }
+
+/// A number with its sign turned where the other is negative.
+#[inline(always)]
+fn same_way(value: f32, other: f32) -> f32 {
+    f32::from_bits(value.to_bits() ^ (other.to_bits() & SIGN))
+}
+
+const SIGN: u32 = 1 << 31;

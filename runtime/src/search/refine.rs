@@ -5,7 +5,7 @@
 //! for one that takes both, its bounds are brought near the values seen. Each layer then starts from tight bounds before it,
 //! and what was thousands of undecided neurons becomes dozens.
 
-use super::attack::attack;
+use super::attack::{Found, attack};
 use super::prove::{Claim, Effort, prove};
 use super::tail::NARROW;
 use super::{End, Search};
@@ -69,7 +69,7 @@ const NARROW_EFFORT: u64 = 20;
 const ATTACK_STEPS: usize = 8;
 const HARD_ATTACK_STEPS: usize = 30;
 /// A bound this near the value seen is near enough: a share of it, and a bit.
-const NEAR: (f32, f32) = (0.98, 1e-3);
+const NEAR: (f32, f32) = (0.02, 1e-3);
 /// More undecided neurons than so many times those that take both signs, and some, are far above them.
 const FAR: (usize, usize) = (4, 32);
 
@@ -100,12 +100,12 @@ impl Search<'_> {
         both.retain(|open| refined.domain.is_undecided(layer, open.face.neuron));
         let undecided = refined.domain.undecided(layer).count();
         let takes_both = both.len() - undecided.min(both.len());
-        for open in &mut both {
-            open.claim.target = NEAR.0 * open.seen - NEAR.1;
+        if refined.domain.live(layer).count() <= NARROW {
+            self.enclose(refined, layer, &front, round.bound_nodes * NARROW_EFFORT)?;
+        } else {
+            both.iter_mut().for_each(|open| open.claim.target = near(open.seen));
+            self.prove_faces(refined, layer, &front, both, round.bound_nodes, false)?;
         }
-        let narrow = refined.domain.live(layer).count() <= NARROW;
-        let nodes = if narrow { round.bound_nodes * NARROW_EFFORT } else { round.bound_nodes };
-        self.prove_faces(refined, layer, &front, both, nodes, false)?;
         for later in layer + 1..self.layers.hidden() {
             self.go_on()?;
             self.raise_box_layer(refined, later, NO_STEPS);
@@ -129,6 +129,22 @@ impl Search<'_> {
         let (still, wrong): (Vec<Open>, _) = signs.into_iter().partition(|open| open.seen > 0.0);
         self.prove_faces(refined, layer, front, still, nodes, true)?;
         Ok(wrong)
+    }
+
+    /// Brings both bounds of every live neuron of a narrow layer near the values seen, also of one that is on: what is behind
+    /// the layer is a function of these neurons, and is swept over their bounds.
+    fn enclose(&mut self, refined: &mut Refined, layer: usize, front: &Front, nodes: u64) -> Result<(), End> {
+        let faces: Vec<Face> = refined.domain.live(layer).flat_map(both_faces).collect();
+        let rows = self.rows(front, &refined.domain, layer, &faces);
+        let roots = self.raise(front, &rows, AT_ROOT);
+        let found = attack(front, &rows.iter().collect::<Vec<_>>(), HARD_ATTACK_STEPS, None);
+        let claim = |(((face, row), root), found): (((Face, Row), Node), Found)| {
+            let claim = Claim { row, target: near(found.value), root };
+            Open { face, claim, seen: found.value }
+        };
+        let claims = faces.into_iter().zip(rows).zip(roots).zip(found).map(claim).collect();
+        self.prove_faces(refined, layer, front, claims, nodes, false)?;
+        Ok(())
     }
 
     /// Tightens every hidden layer by the best slopes.
@@ -223,5 +239,14 @@ impl Face {
 }
 
 fn faces(domain: &Domain, layer: usize) -> Vec<Face> {
-    domain.undecided(layer).flat_map(|neuron| [1.0, -1.0].map(|sign| Face { neuron, sign })).collect()
+    domain.undecided(layer).flat_map(both_faces).collect()
+}
+
+fn both_faces(neuron: usize) -> [Face; 2] {
+    [1.0, -1.0].map(|sign| Face { neuron, sign })
+}
+
+/// Near enough to the lowest value seen.
+fn near(seen: f32) -> f32 {
+    seen - NEAR.0 * seen.abs() - NEAR.1
 }
