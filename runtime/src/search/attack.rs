@@ -34,6 +34,31 @@ pub fn attack(front: &Front, rows: &[&Row], steps: usize, mut random: Option<&mu
     found
 }
 
+/// Attacks each row from a point of its own.
+pub fn attack_from(front: &Front, rows: &[(&Row, &Found)], steps: usize) -> Vec<Found> {
+    let mut attack = Attack::new(front);
+    let mut found = Vec::with_capacity(rows.len());
+    for batch in rows.chunks(ROWS) {
+        attack.place(batch.iter().map(|(_, start)| *start));
+        found.extend(attack.run(&batch.iter().map(|(row, _)| *row).collect::<Vec<_>>(), steps, true));
+    }
+    found
+}
+
+/// The values of all rows at each point.
+pub fn values(front: &Front, rows: &[Row], points: &[Found]) -> Vec<Vec<f32>> {
+    let mut attack = Attack::new(front);
+    let mut values = Vec::with_capacity(points.len());
+    for batch in points.chunks(ROWS) {
+        attack.place(batch.iter());
+        attack.forward(batch.len(), 0.0);
+        for (r, point) in batch.iter().enumerate() {
+            values.push(rows.iter().map(|row| attack.value(r, row, &point.x)).collect());
+        }
+    }
+    values
+}
+
 struct Attack<'f> {
     front: &'f Front,
     x: Vec<f32>,
@@ -58,6 +83,11 @@ impl<'f> Attack<'f> {
                 *x = l + share * (u - l);
             }
         }
+    }
+
+    fn place<'p>(&mut self, points: impl Iterator<Item = &'p Found>) {
+        let width = self.front.input_lower.len();
+        self.x.chunks_mut(width).zip(points).for_each(|(x, point)| x.copy_from_slice(&point.x));
     }
 
     fn run(&mut self, rows: &[&Row], steps: usize, by_signs: bool) -> Vec<Found> {

@@ -3,10 +3,10 @@
 //! All of it is the one bound in float32, many rows at a time. What it cannot close is handed on, with its tighter bounds,
 //! to the search with linear programs, which is complete.
 
-use super::attack::attack;
+use super::attack::{Found, attack, attack_from, values};
 use super::peregrinn::Task;
 use super::prove::{Claim, Effort, prove};
-use super::refine::{AT_ROOT, Refined, Round};
+use super::refine::{AT_ROOT, Refined, Refinement, Round};
 use super::sample::Random;
 use super::{End, Search};
 use crate::bounds::{Domain, Front, Row, Steps};
@@ -27,6 +27,8 @@ const AT_NODE: Steps = Steps { count: 10, rate: 0.05, decay: 0.9 };
 /// Attacks on each row the first time: from the centre, then from random points.
 const ATTACKS: usize = 24;
 const ATTACK_STEPS: usize = 20;
+/// Points that each row is attacked from, of those where hidden neurons are at their extremes.
+const STARTS: usize = 3;
 /// From a point with a row this low, a descent may violate it.
 const NEARLY_VIOLATED: f32 = 1e-3;
 /// With so few undecided neurons a linear program takes little time.
@@ -86,11 +88,12 @@ impl<'a> Search<'a> {
                 let start = Instant::now();
                 let result = self.refine_layer(refined, layer, round);
                 self.times.refine += start.elapsed().as_secs_f64();
-                let near = result?;
+                let Refinement { is_near, reached } = result?;
+                self.attack_from_reached(tasks, refined, &reached)?;
                 self.close_at_root(tasks, refined);
                 let closed = self.sweep(tasks, refined, layer)?;
                 self.drop_closed(tasks, &closed);
-                if !near && !is_last {
+                if !is_near && !is_last {
                     continue 'rounds;
                 }
             }
@@ -114,18 +117,47 @@ impl<'a> Search<'a> {
             self.go_on()?;
             let from_centre = time == 0 && number == 0;
             let found = attack(&front, &rows, ATTACK_STEPS, (!from_centre).then_some(&mut random));
-            for (&task, found) in owners.iter().zip(found) {
-                let point: Vec<f64> = found.x[..self.network.inputs()].iter().map(|&x| f64::from(x)).collect();
-                let disjunct = tasks[task].disjunct;
-                if found.value <= NEARLY_VIOLATED {
-                    self.descend(disjunct, &point)?;
-                } else if are_boxes {
-                    // Where one row is low, another task may be violated.
-                    self.try_near(disjunct, &point)?;
-                }
-            }
+            self.follow(tasks, &owners, &found)?;
         }
         self.times.attack += start.elapsed().as_secs_f64();
+        Ok(())
+    }
+
+    /// Attacks each row from those of the given points where it is lowest. Where hidden neurons are at their extremes, gradients
+    /// are alive that vanish elsewhere.
+    fn attack_from_reached(&mut self, tasks: &[Task<'a>], refined: &Refined, reached: &[Found]) -> Result<(), End> {
+        let start = Instant::now();
+        let front = self.front(refined.input(), &refined.domain, self.layers.hidden());
+        let (owners, rows): (Vec<usize>, Vec<Row>) = self.task_rows(tasks, &front, &refined.domain).into_iter().unzip();
+        let values = values(&front, &rows, reached);
+        let mut points: Vec<usize> = (0..reached.len()).collect();
+        let (mut attacked, mut starts) = (Vec::new(), Vec::new());
+        for (r, (&owner, row)) in owners.iter().zip(&rows).enumerate() {
+            points.sort_by(|&a, &b| values[a][r].total_cmp(&values[b][r]));
+            for &point in points.iter().take(STARTS) {
+                attacked.push(owner);
+                starts.push((row, &reached[point]));
+            }
+        }
+        let found = attack_from(&front, &starts, ATTACK_STEPS);
+        self.follow(tasks, &attacked, &found)?;
+        self.times.attack += start.elapsed().as_secs_f64();
+        Ok(())
+    }
+
+    /// Tries the points that attacks on tasks have found.
+    fn follow(&mut self, tasks: &[Task<'a>], owners: &[usize], found: &[Found]) -> Result<(), End> {
+        let are_boxes = tasks.iter().all(|task| task.disjunct.is_box());
+        for (&task, found) in owners.iter().zip(found) {
+            let point: Vec<f64> = found.x[..self.network.inputs()].iter().map(|&x| f64::from(x)).collect();
+            let disjunct = tasks[task].disjunct;
+            if found.value <= NEARLY_VIOLATED {
+                self.descend(disjunct, &point)?;
+            } else if are_boxes {
+                // Where one row is low, another task may be violated.
+                self.try_near(disjunct, &point)?;
+            }
+        }
         Ok(())
     }
 

@@ -39,6 +39,15 @@ pub struct Round {
     pub bound_nodes: u64,
 }
 
+/// What a refinement of a layer leaves.
+pub struct Refinement {
+    /// Whether what is left undecided is not far from what truly takes both signs: else the layers after it are not worth
+    /// this effort yet.
+    pub is_near: bool,
+    /// Where neurons were seen at their lowest and highest.
+    pub reached: Vec<Found>,
+}
+
 /// One face of a neuron's bounds: the least value of `sign·z`.
 #[derive(Clone, Copy)]
 struct Face {
@@ -79,16 +88,15 @@ impl Search<'_> {
         Front::new(self.network, self.layers, 0..end, domain, input)
     }
 
-    /// Tightens the neurons of a hidden layer, then what follows from them in the layers after it. Returns whether what is
-    /// left undecided is not far from what truly takes both signs: else the layers after it are not worth this effort yet.
-    pub fn refine_layer(&mut self, refined: &mut Refined, layer: usize, round: Round) -> Result<bool, End> {
+    /// Tightens the neurons of a hidden layer, then what follows from them in the layers after it.
+    pub fn refine_layer(&mut self, refined: &mut Refined, layer: usize, round: Round) -> Result<Refinement, End> {
         let front = self.front(refined.input(), &refined.domain, layer);
         let mut faces = faces(&refined.domain, layer);
         let rows: Vec<Row> = self.rows(&front, &refined.domain, layer, &faces);
         let mut roots = self.raise(&front, &rows, AT_ROOT);
         self.tighten(refined, layer, faces.iter().zip(&roots).map(|(&face, root)| (face, root.bound)));
-        let seen: Vec<f32> =
-            attack(&front, &rows.iter().collect::<Vec<_>>(), ATTACK_STEPS, None).iter().map(|f| f.value).collect();
+        let mut reached = attack(&front, &rows.iter().collect::<Vec<_>>(), ATTACK_STEPS, None);
+        let seen: Vec<f32> = reached.iter().map(|found| found.value).collect();
         let mut claims: Vec<Open> = Vec::new();
         for (((face, row), root), seen) in faces.drain(..).zip(rows).zip(roots.drain(..)).zip(seen) {
             if refined.domain.is_undecided(layer, face.neuron) {
@@ -101,7 +109,7 @@ impl Search<'_> {
         let undecided = refined.domain.undecided(layer).count();
         let takes_both = both.len() - undecided.min(both.len());
         if refined.domain.live(layer).count() <= NARROW {
-            self.enclose(refined, layer, &front, round.bound_nodes * NARROW_EFFORT)?;
+            reached.extend(self.enclose(refined, layer, &front, round.bound_nodes * NARROW_EFFORT)?);
         } else {
             both.iter_mut().for_each(|open| open.claim.target = near(open.seen));
             self.prove_faces(refined, layer, &front, both, round.bound_nodes, false)?;
@@ -110,7 +118,7 @@ impl Search<'_> {
             self.go_on()?;
             self.raise_box_layer(refined, later, NO_STEPS);
         }
-        Ok(undecided <= FAR.0 * takes_both + FAR.1)
+        Ok(Refinement { is_near: undecided <= FAR.0 * takes_both + FAR.1, reached })
     }
 
     /// Proves what signs it can; returns the claims that a harder attack shows to be wrong.
@@ -132,19 +140,19 @@ impl Search<'_> {
     }
 
     /// Brings both bounds of every live neuron of a narrow layer near the values seen, also of one that is on: what is behind
-    /// the layer is a function of these neurons, and is swept over their bounds.
-    fn enclose(&mut self, refined: &mut Refined, layer: usize, front: &Front, nodes: u64) -> Result<(), End> {
+    /// the layer is a function of these neurons, and is swept over their bounds. Returns where they were seen.
+    fn enclose(&mut self, refined: &mut Refined, layer: usize, front: &Front, nodes: u64) -> Result<Vec<Found>, End> {
         let faces: Vec<Face> = refined.domain.live(layer).flat_map(both_faces).collect();
         let rows = self.rows(front, &refined.domain, layer, &faces);
         let roots = self.raise(front, &rows, AT_ROOT);
         let found = attack(front, &rows.iter().collect::<Vec<_>>(), HARD_ATTACK_STEPS, None);
-        let claim = |(((face, row), root), found): (((Face, Row), Node), Found)| {
+        let claim = |(((face, row), root), found): (((Face, Row), Node), &Found)| {
             let claim = Claim { row, target: near(found.value), root };
             Open { face, claim, seen: found.value }
         };
-        let claims = faces.into_iter().zip(rows).zip(roots).zip(found).map(claim).collect();
+        let claims = faces.into_iter().zip(rows).zip(roots).zip(&found).map(claim).collect();
         self.prove_faces(refined, layer, front, claims, nodes, false)?;
-        Ok(())
+        Ok(found)
     }
 
     /// Tightens every hidden layer by the best slopes.
