@@ -7,7 +7,7 @@ use crate::network::Network;
 ///
 /// Each activation is a centre and a radius. A neuron's computed sum of n products is within (n+2)·u of the sum of their
 /// magnitudes of the exact one; that, the inputs' radii through |W| and the layer's stated error make its radius. ReLU
-/// does not increase distances, so the radius stays; a centre is clamped at 0 with it.
+/// does not increase distances, so the radius stays and a centre is clamped at 0; of a neuron that is off for certain none is left.
 pub fn enclose(network: &dyn Network, input: &[f32]) -> (Vec<f64>, Vec<f64>) {
     let layers = super::Layers::of(network);
     let mut centre: Vec<f64> = input.iter().map(|&x| f64::from(x)).collect();
@@ -30,7 +30,10 @@ pub fn enclose(network: &dyn Network, input: &[f32]) -> (Vec<f64>, Vec<f64>) {
         };
         (centre, radius) = (0..layer.outputs).map(neuron).unzip();
         if k < layers.hidden() {
-            centre.iter_mut().for_each(|c| *c = if *c < 0.0 { 0.0 } else { *c });
+            for (c, r) in centre.iter_mut().zip(&mut radius).filter(|(c, _)| **c < 0.0) {
+                let is_off = (*c + *r).next_up() < 0.0;
+                (*c, *r) = (0.0, if is_off { 0.0 } else { *r });
+            }
         }
     }
     let low = centre.iter().zip(&radius).map(|(c, r)| (c - r).next_down()).collect();

@@ -206,6 +206,19 @@ impl Front {
     }
 }
 
+impl Row {
+    /// With so many times another row: to be attacked, not proved, since the rounding is not part of the error.
+    pub fn plus(&self, times: f32, other: &Row) -> Row {
+        let sum = |a: &[f32], b: &[f32]| a.iter().zip(b).map(|(a, b)| a + times * b).collect();
+        Row {
+            mu: sum(&self.mu, &other.mu),
+            x: self.x.as_ref().zip(other.x.as_ref()).map(|(a, b)| sum(a, b)),
+            constant: self.constant + f64::from(times) * other.constant,
+            error: f64::INFINITY,
+        }
+    }
+}
+
 impl FrontLayer {
     /// The number of live neurons.
     fn len(&self) -> usize {

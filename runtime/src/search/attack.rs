@@ -17,8 +17,10 @@ pub struct Found {
 /// The first steps go all the way to the corner, the others a part of it.
 const WHOLE_STEPS: usize = 3;
 const PART: f32 = 0.25;
-/// The first step against the signs, as a share of each side of the box, and what each is shorter than the one before.
+/// The first step against the signs, from a random point and from a given one, as a share of each side of the box, and what each
+/// is shorter than the one before.
 const FIRST_STEP: f32 = 0.5;
+const SHORT_STEP: f32 = 0.1;
 const SHRINK: f32 = 0.8;
 /// At the first step neurons this little below zero count as on, so that the gradient is not blind to them.
 const NEARLY_ON: f32 = -0.3;
@@ -29,7 +31,7 @@ pub fn attack(front: &Front, rows: &[&Row], steps: usize, mut random: Option<&mu
     let mut found = Vec::with_capacity(rows.len());
     for batch in rows.chunks(ROWS) {
         attack.start(batch.len(), random.as_deref_mut());
-        found.extend(attack.run(batch, steps, random.is_some()));
+        found.extend(attack.run(batch, steps, random.is_some().then_some(FIRST_STEP)));
     }
     found
 }
@@ -40,7 +42,7 @@ pub fn attack_from(front: &Front, rows: &[(&Row, &Found)], steps: usize) -> Vec<
     let mut found = Vec::with_capacity(rows.len());
     for batch in rows.chunks(ROWS) {
         attack.place(batch.iter().map(|(_, start)| *start));
-        found.extend(attack.run(&batch.iter().map(|(row, _)| *row).collect::<Vec<_>>(), steps, true));
+        found.extend(attack.run(&batch.iter().map(|(row, _)| *row).collect::<Vec<_>>(), steps, Some(SHORT_STEP)));
     }
     found
 }
@@ -90,7 +92,7 @@ impl<'f> Attack<'f> {
         self.x.chunks_mut(width).zip(points).for_each(|(x, point)| x.copy_from_slice(&point.x));
     }
 
-    fn run(&mut self, rows: &[&Row], steps: usize, by_signs: bool) -> Vec<Found> {
+    fn run(&mut self, rows: &[&Row], steps: usize, by_signs: Option<f32>) -> Vec<Found> {
         let width = self.front.input_lower.len();
         let mut found: Vec<Found> = rows.iter().map(|_| Found { value: f32::INFINITY, x: vec![] }).collect();
         for step in 0..=steps {
@@ -105,10 +107,9 @@ impl<'f> Attack<'f> {
             }
             if step < steps {
                 self.backward(rows);
-                if by_signs {
-                    self.step(rows.len(), FIRST_STEP * SHRINK.powi(step as i32));
-                } else {
-                    self.walk(rows.len(), if step < WHOLE_STEPS { 1.0 } else { PART });
+                match by_signs {
+                    Some(first) => self.step(rows.len(), first * SHRINK.powi(step as i32)),
+                    None => self.walk(rows.len(), if step < WHOLE_STEPS { 1.0 } else { PART }),
                 }
             }
         }

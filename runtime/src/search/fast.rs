@@ -15,13 +15,15 @@ use std::time::Instant;
 
 /// Rounds of refinement, and the nodes that may then be spent on each row of the property.
 const ROUNDS: [(Round, u64); 6] = [
-    (Round { sign_nodes: 400, bound_nodes: 20 }, 250),
-    (Round { sign_nodes: 3_200, bound_nodes: 100 }, 2_000),
-    (Round { sign_nodes: 25_600, bound_nodes: 500 }, 16_000),
-    (Round { sign_nodes: 204_800, bound_nodes: 2_500 }, 128_000),
-    (Round { sign_nodes: 1_638_400, bound_nodes: 12_500 }, 1_024_000),
-    (Round { sign_nodes: 13_107_200, bound_nodes: 62_500 }, u64::MAX),
+    (Round { sign_nodes: 400, bound_nodes: 20, pieces: 4_000 }, 250),
+    (Round { sign_nodes: 3_200, bound_nodes: 100, pieces: 16_000 }, 2_000),
+    (Round { sign_nodes: 25_600, bound_nodes: 500, pieces: 64_000 }, 16_000),
+    (Round { sign_nodes: 204_800, bound_nodes: 2_500, pieces: 256_000 }, 128_000),
+    (Round { sign_nodes: 1_638_400, bound_nodes: 12_500, pieces: 1_024_000 }, 1_024_000),
+    (Round { sign_nodes: 13_107_200, bound_nodes: 62_500, pieces: 4_096_000 }, u64::MAX),
 ];
+/// After the first round so many layers are tried as hard as in the next one: all that follows is the cheaper for it.
+const AHEAD: usize = 2;
 /// The optimisation of a node of the property's tree.
 const AT_NODE: Steps = Steps { count: 10, rate: 0.05, decay: 0.9 };
 /// Attacks on each row the first time: from the centre, then from random points.
@@ -86,13 +88,14 @@ impl<'a> Search<'a> {
                     return Ok(());
                 }
                 let start = Instant::now();
-                let result = self.refine_layer(refined, layer, round);
+                let ahead =
+                    if number > 0 && layer <= AHEAD { ROUNDS[(number + 1).min(ROUNDS.len() - 1)].0 } else { round };
+                let result = self.refine_layer(refined, layer, ahead);
                 self.times.refine += start.elapsed().as_secs_f64();
                 let Refinement { is_near, reached } = result?;
                 self.attack_from_reached(tasks, refined, &reached)?;
                 self.close_at_root(tasks, refined);
-                let closed = self.sweep(tasks, refined, layer)?;
-                self.drop_closed(tasks, &closed);
+                self.close_by_tail(tasks, refined, layer, round)?;
                 if !is_near && !is_last {
                     continue 'rounds;
                 }
@@ -108,7 +111,7 @@ impl<'a> Search<'a> {
         let start = Instant::now();
         let front = self.front(refined.input(), &refined.domain, self.layers.hidden());
         let mut random = Random::new(self.options.seed.wrapping_add(time as u64));
-        let (owners, rows): (Vec<usize>, Vec<Row>) = self.task_rows(tasks, &front, &refined.domain).into_iter().unzip();
+        let (owners, rows) = self.task_rows(tasks, 0..tasks.len(), &front, &refined.domain);
         let rows: Vec<&Row> = rows.iter().collect();
         // To pull a point into a set that is no box takes long.
         let are_boxes = tasks.iter().all(|task| task.disjunct.is_box());
@@ -125,10 +128,10 @@ impl<'a> Search<'a> {
 
     /// Attacks each row from those of the given points where it is lowest. Where hidden neurons are at their extremes, gradients
     /// are alive that vanish elsewhere.
-    fn attack_from_reached(&mut self, tasks: &[Task<'a>], refined: &Refined, reached: &[Found]) -> Result<(), End> {
+    pub fn attack_from_reached(&mut self, tasks: &[Task<'a>], refined: &Refined, reached: &[Found]) -> Result<(), End> {
         let start = Instant::now();
         let front = self.front(refined.input(), &refined.domain, self.layers.hidden());
-        let (owners, rows): (Vec<usize>, Vec<Row>) = self.task_rows(tasks, &front, &refined.domain).into_iter().unzip();
+        let (owners, rows) = self.task_rows(tasks, 0..tasks.len(), &front, &refined.domain);
         let values = values(&front, &rows, reached);
         let mut points: Vec<usize> = (0..reached.len()).collect();
         let (mut attacked, mut starts) = (Vec::new(), Vec::new());
@@ -179,20 +182,23 @@ impl<'a> Search<'a> {
         Ok(())
     }
 
-    /// Every row of every task, with the number of its task.
-    fn task_rows(&self, tasks: &[Task<'a>], front: &Front, domain: &Domain) -> Vec<(usize, Row)> {
+    /// Every row of the given tasks, with the number of its task.
+    pub fn task_rows(
+        &self,
+        tasks: &[Task<'a>],
+        open: impl IntoIterator<Item = usize>,
+        front: &Front,
+        domain: &Domain,
+    ) -> (Vec<usize>, Vec<Row>) {
         let last = &self.layers.0[self.layers.hidden()];
-        let rows = |(t, task): (usize, &Task)| {
-            let rows = task.rows.iter().map(move |row| (t, front.objective_row(last, row, domain)));
-            rows.collect::<Vec<_>>()
-        };
-        tasks.iter().enumerate().flat_map(rows).collect()
+        let rows = |t: usize| tasks[t].rows.iter().map(move |row| (t, front.objective_row(last, row, domain)));
+        open.into_iter().flat_map(rows).unzip()
     }
 
     /// Drops the tasks that a raised bound of one of their rows excludes.
-    fn close_at_root(&mut self, tasks: &mut Vec<Task<'a>>, refined: &Refined) {
+    pub fn close_at_root(&mut self, tasks: &mut Vec<Task<'a>>, refined: &Refined) {
         let front = self.front(refined.input(), &refined.domain, self.layers.hidden());
-        let (owners, rows): (Vec<usize>, Vec<Row>) = self.task_rows(tasks, &front, &refined.domain).into_iter().unzip();
+        let (owners, rows) = self.task_rows(tasks, 0..tasks.len(), &front, &refined.domain);
         let roots = self.raise(&front, &rows, AT_ROOT);
         let excluded = owners.into_iter().zip(roots).filter(|(_, root)| root.bound > 0.0);
         let mut closed: Vec<usize> = excluded.map(|(task, _)| task).collect();
@@ -200,7 +206,7 @@ impl<'a> Search<'a> {
         self.drop_closed(tasks, &closed);
     }
 
-    fn drop_closed(&mut self, tasks: &mut Vec<Task<'a>>, closed: &[usize]) {
+    pub fn drop_closed(&mut self, tasks: &mut Vec<Task<'a>>, closed: &[usize]) {
         let mut index = 0;
         tasks.retain(|_| {
             index += 1;
@@ -213,7 +219,7 @@ impl<'a> Search<'a> {
     fn close_by_phases(&mut self, tasks: &mut Vec<Task<'a>>, refined: &Refined, nodes: u64) -> Result<(), End> {
         let start = Instant::now();
         let front = self.front(refined.input(), &refined.domain, self.layers.hidden());
-        let (owners, rows): (Vec<usize>, Vec<Row>) = self.task_rows(tasks, &front, &refined.domain).into_iter().unzip();
+        let (owners, rows) = self.task_rows(tasks, 0..tasks.len(), &front, &refined.domain);
         let roots = self.raise(&front, &rows, AT_ROOT);
         let mut best: Vec<(usize, Claim)> = Vec::new();
         for ((task, row), root) in owners.into_iter().zip(rows).zip(roots) {
@@ -224,7 +230,7 @@ impl<'a> Search<'a> {
             }
         }
         let (owners, claims): (Vec<usize>, Vec<Claim>) = best.into_iter().unzip();
-        let effort = Effort { nodes, all_or_nothing: true, steps: AT_NODE, threads: self.threads() };
+        let effort = Effort { nodes, total: u64::MAX, all_or_nothing: true, steps: AT_NODE, threads: self.threads() };
         let answers = prove(&front, claims.iter().collect(), effort, self.control);
         let mut closed = Vec::new();
         for (task, answer) in owners.into_iter().zip(&answers) {

@@ -41,8 +41,9 @@ impl Answer {
 /// How hard to try.
 #[derive(Clone, Copy, Debug)]
 pub struct Effort {
-    /// Nodes for each claim.
+    /// Nodes for each claim, and for all of them.
     pub nodes: u64,
+    pub total: u64,
     /// Whether a claim is given up as soon as so many nodes will not prove it, or as soon as its bound gains little.
     pub all_or_nothing: bool,
     /// For each node.
@@ -89,7 +90,7 @@ const MEMORY: usize = 300 << 20;
 /// What an open node takes beside its shares: mostly its splits, of which a deep one has many.
 const NODE: usize = 1200;
 
-/// Tries to prove each claim.
+/// Tries to prove each claim: those given first are tried first.
 pub fn prove(front: &Front, claims: Vec<&Claim>, effort: Effort, control: &Control) -> Vec<Answer> {
     let threads = effort.threads.min(claims.len()).max(1);
     let deal = |thread: usize| -> Vec<&Claim> { claims.iter().skip(thread).step_by(threads).copied().collect() };
@@ -189,10 +190,12 @@ impl<'a> Prover<'a> {
 
     fn run(mut self) -> Vec<Answer> {
         let mut ascent = Ascent::new(self.front);
+        let share = self.effort.total.div_ceil(self.effort.threads as u64);
         let mut waiting = 0;
         let mut active: Vec<usize> = vec![];
         loop {
-            let stop = self.control.stop().is_some();
+            let spent: u64 = self.answers.iter().map(|answer| answer.nodes).sum();
+            let stop = spent >= share || self.control.stop().is_some();
             active.retain(|&claim| self.goes_on(claim, stop));
             while active.len() < ROWS / 2 && waiting < self.claims.len() {
                 self.trees[waiting].push(self.claims[waiting].root.clone(), self.room);

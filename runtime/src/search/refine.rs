@@ -7,7 +7,6 @@
 
 use super::attack::{Found, attack};
 use super::prove::{Claim, Effort, prove};
-use super::tail::NARROW;
 use super::{End, Search};
 use crate::bounds::{Ascent, Domain, Emptiness, Front, Node, Row, Steps, Work};
 
@@ -37,6 +36,8 @@ pub struct Round {
     pub sign_nodes: u64,
     /// Nodes to tighten one end of the bounds of a neuron that takes both signs.
     pub bound_nodes: u64,
+    /// Pieces of a sweep of the tail.
+    pub pieces: u64,
 }
 
 /// What a refinement of a layer leaves.
@@ -72,15 +73,15 @@ pub const NO_STEPS: Steps = Steps { count: 0, rate: 0.0, decay: 1.0 };
 
 /// Nodes to prove a sign before a harder attack on it.
 const FIRST_NODES: u64 = 50;
-/// Bounds of the neurons of a narrow layer are worth so many times the nodes: the tail is swept over them.
-const NARROW_EFFORT: u64 = 20;
+/// The trees of a layer may take as many nodes as all before them, and at least so many.
+const LEAST_NODES: u64 = 50_000;
 /// Steps of the attack on every neuron, and on those that resist a proof.
 const ATTACK_STEPS: usize = 8;
 const HARD_ATTACK_STEPS: usize = 30;
 /// A bound this near the value seen is near enough: a share of it, and a bit.
 const NEAR: (f32, f32) = (0.02, 1e-3);
 /// More undecided neurons than so many times those that take both signs, and some, are far above them.
-const FAR: (usize, usize) = (4, 32);
+const FAR: (usize, usize) = (2, 8);
 
 impl Search<'_> {
     /// The front before a layer.
@@ -95,7 +96,7 @@ impl Search<'_> {
         let rows: Vec<Row> = self.rows(&front, &refined.domain, layer, &faces);
         let mut roots = self.raise(&front, &rows, AT_ROOT);
         self.tighten(refined, layer, faces.iter().zip(&roots).map(|(&face, root)| (face, root.bound)));
-        let mut reached = attack(&front, &rows.iter().collect::<Vec<_>>(), ATTACK_STEPS, None);
+        let reached = attack(&front, &rows.iter().collect::<Vec<_>>(), ATTACK_STEPS, None);
         let seen: Vec<f32> = reached.iter().map(|found| found.value).collect();
         let mut claims: Vec<Open> = Vec::new();
         for (((face, row), root), seen) in faces.drain(..).zip(rows).zip(roots.drain(..)).zip(seen) {
@@ -108,16 +109,9 @@ impl Search<'_> {
         both.retain(|open| refined.domain.is_undecided(layer, open.face.neuron));
         let undecided = refined.domain.undecided(layer).count();
         let takes_both = both.len() - undecided.min(both.len());
-        if refined.domain.live(layer).count() <= NARROW {
-            reached.extend(self.enclose(refined, layer, &front, round.bound_nodes * NARROW_EFFORT)?);
-        } else {
-            both.iter_mut().for_each(|open| open.claim.target = near(open.seen));
-            self.prove_faces(refined, layer, &front, both, round.bound_nodes, false)?;
-        }
-        for later in layer + 1..self.layers.hidden() {
-            self.go_on()?;
-            self.raise_box_layer(refined, later, NO_STEPS);
-        }
+        both.iter_mut().for_each(|open| open.claim.target = near(open.seen));
+        self.prove_faces(refined, layer, &front, both, round.bound_nodes, false)?;
+        self.raise_after(refined, layer)?;
         Ok(Refinement { is_near: undecided <= FAR.0 * takes_both + FAR.1, reached })
     }
 
@@ -134,25 +128,41 @@ impl Search<'_> {
         let rows: Vec<&Row> = signs.iter().map(|open| &open.claim.row).collect();
         let found = attack(front, &rows, HARD_ATTACK_STEPS, None);
         signs.iter_mut().zip(found).for_each(|(open, found)| open.seen = open.seen.min(found.value));
-        let (still, wrong): (Vec<Open>, _) = signs.into_iter().partition(|open| open.seen > 0.0);
+        let (mut still, wrong): (Vec<Open>, _) = signs.into_iter().partition(|open| open.seen > 0.0);
+        still.sort_by(|a, b| b.claim.root.bound.total_cmp(&a.claim.root.bound));
         self.prove_faces(refined, layer, front, still, nodes, true)?;
         Ok(wrong)
     }
 
     /// Brings both bounds of every live neuron of a narrow layer near the values seen, also of one that is on: what is behind
-    /// the layer is a function of these neurons, and is swept over their bounds. Returns where they were seen.
-    fn enclose(&mut self, refined: &mut Refined, layer: usize, front: &Front, nodes: u64) -> Result<Vec<Found>, End> {
+    /// the layer is a function of these neurons, and is swept over their bounds. Returns where they, and sums of them, were
+    /// seen at their extremes.
+    pub fn enclose(&mut self, refined: &mut Refined, layer: usize, nodes: u64) -> Result<Vec<Found>, End> {
+        let front = self.front(refined.input(), &refined.domain, layer);
         let faces: Vec<Face> = refined.domain.live(layer).flat_map(both_faces).collect();
-        let rows = self.rows(front, &refined.domain, layer, &faces);
-        let roots = self.raise(front, &rows, AT_ROOT);
-        let found = attack(front, &rows.iter().collect::<Vec<_>>(), HARD_ATTACK_STEPS, None);
+        let rows = self.rows(&front, &refined.domain, layer, &faces);
+        let roots = self.raise(&front, &rows, AT_ROOT);
+        let mut found = attack(&front, &rows.iter().collect::<Vec<_>>(), HARD_ATTACK_STEPS, None);
+        let widths: Vec<f32> = found.chunks(2).map(|pair| -pair[0].value - pair[1].value).collect();
+        let sums = sums(&rows, &widths);
         let claim = |(((face, row), root), found): (((Face, Row), Node), &Found)| {
             let claim = Claim { row, target: near(found.value), root };
             Open { face, claim, seen: found.value }
         };
         let claims = faces.into_iter().zip(rows).zip(roots).zip(&found).map(claim).collect();
-        self.prove_faces(refined, layer, front, claims, nodes, false)?;
+        self.prove_faces(refined, layer, &front, claims, nodes, false)?;
+        self.raise_after(refined, layer)?;
+        found.extend(attack(&front, &sums.iter().collect::<Vec<_>>(), HARD_ATTACK_STEPS, None));
         Ok(found)
+    }
+
+    /// What follows from a layer in those after it.
+    fn raise_after(&mut self, refined: &mut Refined, layer: usize) -> Result<(), End> {
+        for later in layer + 1..self.layers.hidden() {
+            self.go_on()?;
+            self.raise_box_layer(refined, later, NO_STEPS);
+        }
+        Ok(())
     }
 
     /// Tightens every hidden layer by the best slopes.
@@ -206,7 +216,8 @@ impl Search<'_> {
         all_or_nothing: bool,
     ) -> Result<Vec<Open>, End> {
         let steps = if layer < DEEP { AT_NODE } else { AT_DEEP_NODE };
-        let effort = Effort { nodes, all_or_nothing, steps, threads: self.threads() };
+        let total = self.counters.neuron_nodes.max(LEAST_NODES);
+        let effort = Effort { nodes, total, all_or_nothing, steps, threads: self.threads() };
         let answers = prove(front, claims.iter().map(|open| &open.claim).collect(), effort, self.control);
         self.counters.neuron_nodes += answers.iter().map(|answer| answer.nodes).sum::<u64>();
         self.tighten(refined, layer, claims.iter().zip(&answers).map(|(open, answer)| (open.face, answer.bound)));
@@ -252,6 +263,17 @@ fn faces(domain: &Domain, layer: usize) -> Vec<Face> {
 
 fn both_faces(neuron: usize) -> [Face; 2] {
     [1.0, -1.0].map(|sign| Face { neuron, sign })
+}
+
+/// Sums and differences of two neurons, scaled to how far they range, from their rows of either sign.
+fn sums(rows: &[Row], widths: &[f32]) -> Vec<Row> {
+    let mut sums = Vec::new();
+    for second in 2..rows.len() {
+        for first in 0..second / 2 * 2 {
+            sums.push(rows[first].plus(widths[first / 2] / widths[second / 2], &rows[second]));
+        }
+    }
+    sums
 }
 
 /// Near enough to the lowest value seen.

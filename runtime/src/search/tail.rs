@@ -1,19 +1,23 @@
 //! The tail: where a layer is left with few live neurons, the rest of the network is a function of those few.
 //!
-//! Their bounds are a box of one, two or three dimensions. It is halved, and halved again, until the bounds of the layers
+//! Their bounds are a box of few dimensions. It is halved, and halved again, until the bounds of the layers
 //! after it exclude a task on every piece: every input of the network leads to a point of some piece, so that closes the
 //! task. A task that the tail violates somewhere in the box is left to others, who know which points can be reached.
 
 use super::attack::attack;
 use super::peregrinn::Task;
-use super::refine::{NO_STEPS, Refined};
+use super::refine::{NO_STEPS, Refined, Round};
 use super::{End, Search};
-use crate::bounds::{Domain, Emptiness, Front, Row, Steps};
+use crate::bounds::{Domain, Emptiness, Front, Steps};
+use std::time::Instant;
 
 /// So few live neurons are swept.
-pub const NARROW: usize = 3;
-/// Pieces that a sweep may look at.
-const PIECES: usize = 4_000;
+const NARROW: u64 = 6;
+/// Bounds of their neurons are worth so many times the nodes of others, and then so many times as many again.
+const NARROW_EFFORT: u64 = 20;
+const GROWTH: u64 = 4;
+/// Steps of the attack on a piece.
+const ATTACK_STEPS: usize = 2;
 const AT_ROWS: Steps = Steps { count: 4, rate: 0.3, decay: 0.8 };
 
 /// A box of the live activations of the narrow layer, and the tasks that are open there.
@@ -24,12 +28,50 @@ struct Piece {
 }
 
 impl<'a> Search<'a> {
-    /// The tasks that a sweep behind the given layer closes, by their index.
-    pub fn sweep(&mut self, tasks: &[Task<'a>], refined: &Refined, layer: usize) -> Result<Vec<usize>, End> {
-        let live: Vec<usize> = refined.domain.live(layer).collect();
-        if live.is_empty() || live.len() > NARROW || layer + 1 >= self.layers.hidden() {
-            return Ok(vec![]);
+    /// Where a layer is narrow, bounds its neurons and sweeps what is behind it: harder and harder, with as many nodes as were
+    /// spent before.
+    pub fn close_by_tail(
+        &mut self,
+        tasks: &mut Vec<Task<'a>>,
+        refined: &mut Refined,
+        layer: usize,
+        round: Round,
+    ) -> Result<(), End> {
+        let limit = 2 * self.counters.neuron_nodes;
+        let mut nodes = round.bound_nodes * NARROW_EFFORT;
+        while !tasks.is_empty() {
+            let live = refined.domain.live(layer).count() as u64;
+            if live == 0 || live > NARROW || layer + 1 >= self.layers.hidden() {
+                return Ok(());
+            }
+            let (before, known) = (self.counters.neuron_nodes, refined.domain.clone());
+            let start = Instant::now();
+            let reached = self.enclose(refined, layer, nodes);
+            self.times.refine += start.elapsed().as_secs_f64();
+            self.attack_from_reached(tasks, refined, &reached?)?;
+            self.close_at_root(tasks, refined);
+            let closed = self.sweep(tasks, refined, layer, round.pieces)?;
+            self.drop_closed(tasks, &closed);
+            let spent = self.counters.neuron_nodes - before;
+            let is_tighter =
+                refined.domain.lower[layer] != known.lower[layer] || refined.domain.upper[layer] != known.upper[layer];
+            if !is_tighter || self.counters.neuron_nodes + GROWTH * spent > limit {
+                return Ok(());
+            }
+            nodes *= GROWTH;
         }
+        Ok(())
+    }
+
+    /// The tasks that a sweep behind the given layer, of so many pieces at most, closes, by their index.
+    fn sweep(
+        &mut self,
+        tasks: &[Task<'a>],
+        refined: &Refined,
+        layer: usize,
+        pieces_left: u64,
+    ) -> Result<Vec<usize>, End> {
+        let live: Vec<usize> = refined.domain.live(layer).collect();
         let swept = |task: &Task| !task.rows.is_empty() && !task.rows.iter().any(|row| row.has_inputs());
         let mut closing: Vec<bool> = tasks.iter().map(swept).collect();
         let mut pieces = vec![Piece {
@@ -37,7 +79,7 @@ impl<'a> Search<'a> {
             upper: live.iter().map(|&j| refined.domain.upper[layer][j]).collect(),
             tasks: (0..tasks.len()).collect(),
         }];
-        for _ in 0..PIECES {
+        for _ in 0..pieces_left {
             let Some(mut piece) = pieces.pop() else { break };
             self.go_on()?;
             piece.tasks.retain(|&task| closing[task]);
@@ -56,28 +98,23 @@ impl<'a> Search<'a> {
         Ok((0..tasks.len()).filter(|&task| closing[task]).collect())
     }
 
-    /// Drops the tasks that the piece's bounds exclude from it; returns those that the tail violates at its centre.
+    /// Drops the tasks that the piece's bounds exclude from it; returns those that the tail seems to violate somewhere in it.
     fn bound_piece(&mut self, tasks: &[Task<'a>], refined: &Refined, layer: usize, piece: &mut Piece) -> Vec<usize> {
         let mut domain = refined.domain.clone();
         if self.bound_tail(&mut domain, layer, piece).is_err() {
             piece.tasks.clear();
             return vec![];
         }
-        let last = self.layers.hidden();
-        let front = self.tail(&domain, layer, last, piece);
-        let mut violated = Vec::new();
-        piece.tasks.retain(|&task| {
-            let row = |row| front.objective_row(&self.layers.0[last], row, &domain);
-            let rows: Vec<Row> = tasks[task].rows.iter().map(row).collect();
-            if self.raise(&front, &rows, AT_ROWS).iter().any(|root| root.bound > 0.0) {
-                return false;
-            }
-            if attack(&front, &rows.iter().collect::<Vec<_>>(), 0, None).iter().all(|found| found.value <= 0.0) {
-                violated.push(task);
-            }
-            true
-        });
-        violated
+        let front = self.tail(&domain, layer, self.layers.hidden(), piece);
+        let (owners, rows) = self.task_rows(tasks, piece.tasks.iter().copied(), &front, &domain);
+        let roots = self.raise(&front, &rows, AT_ROWS);
+        piece.tasks.retain(|task| !owners.iter().zip(&roots).any(|(owner, root)| owner == task && root.bound > 0.0));
+        let found = attack(&front, &rows.iter().collect::<Vec<_>>(), ATTACK_STEPS, None);
+        let is_violated = |&task: &usize| {
+            let points = owners.iter().zip(&found).filter(|(owner, _)| **owner == task);
+            points.clone().count() > 0 && points.map(|(_, found)| found.value).all(|value| value <= 0.0)
+        };
+        piece.tasks.iter().copied().filter(is_violated).collect()
     }
 
     /// The bounds of the layers behind the narrow one, for activations in the piece. A contradiction says that no input of
