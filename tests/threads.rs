@@ -11,7 +11,7 @@ use pg_tests::{Random, evaluate};
 use std::fmt::Write;
 
 const WIDTHS: [usize; 5] = [20, 24, 24, 24, 1];
-const RADIUS: f32 = 0.1;
+const RADIUS: f32 = 0.2;
 
 fn network(random: &mut Random) -> Interpreter {
     let (mut tensors, mut nodes, mut last) = (vec![], vec![], "x".to_string());
@@ -57,7 +57,7 @@ fn a_search_is_the_same_for_the_same_threads() {
         let network = network(&mut random);
         let centre = random.numbers(WIDTHS[0]);
         let output = evaluate(&network, &centre)[0];
-        for fall in [0.2, 0.3, 0.4] {
+        for fall in [0.3, 0.5, 0.7] {
             let property = property(&centre, output, fall);
             let (word, counters) = ask(&network, &property, 1);
             worked += counters.neuron_nodes + counters.property_nodes;

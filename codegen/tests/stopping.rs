@@ -56,7 +56,7 @@ struct Question {
 impl Question {
     fn new() -> Question {
         let dir = tempfile::tempdir().unwrap();
-        fs::write(dir.path().join("deep.nnet"), network(&[30, 300, 300, 300, 300, 1], 2.4)).unwrap();
+        fs::write(dir.path().join("deep.nnet"), network(&[30, 500, 500, 500, 500, 1], 2.4)).unwrap();
         fs::write(dir.path().join("p.vnnlib"), property(30, 50.0)).unwrap();
         Question { dir }
     }

@@ -101,7 +101,8 @@ impl<'f> Attack<'f> {
             for (r, (row, found)) in rows.iter().zip(&mut found).enumerate() {
                 let x = &self.x[r * width..(r + 1) * width];
                 let value = self.value(r, row, x);
-                if value < found.value {
+                if step == 0 || value < found.value {
+                    let value = if value.is_nan() { f32::INFINITY } else { value };
                     *found = Found { value, x: x.to_vec() };
                 }
             }

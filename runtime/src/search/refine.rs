@@ -270,7 +270,10 @@ fn sums(rows: &[Row], widths: &[f32]) -> Vec<Row> {
     let mut sums = Vec::new();
     for second in 2..rows.len() {
         for first in 0..second / 2 * 2 {
-            sums.push(rows[first].plus(widths[first / 2] / widths[second / 2], &rows[second]));
+            let scale = widths[first / 2] / widths[second / 2];
+            if scale.is_finite() {
+                sums.push(rows[first].plus(scale, &rows[second]));
+            }
         }
     }
     sums
