@@ -1,6 +1,6 @@
 //! The float32 bound of the fast engine against exact minima: never above, whatever the steps and the splits.
 
-use super::{network, oracle, output, rational};
+use super::{network, network_of, oracle, output, rational};
 use num_rational::BigRational;
 use pg_runtime::bounds::{Ascent, Bounder, Domain, Front, Layers, Node, Objective, Place, Row, Steps, Work};
 use pg_tests::Random;
@@ -88,6 +88,49 @@ fn no_tree_is_above_the_exact_minimum() {
         let objective = Objective { x: wide(&x), y: wide(&y), constant: constant.into(), ..zero };
         let row = front(last).objective_row(&layers.0[last], &objective, &domain);
         check(seed, &front(last), &row, &least, &mut random);
+    }
+}
+
+/// Inputs and the output of one hidden layer together, where its neurons count as negative ones or as they come: the root's bound,
+/// and the exact minimum.
+fn least_of(widths: &[usize], is_negative: bool, random: &mut Random) -> (f32, BigRational) {
+    let network = network_of(widths, random);
+    let layers = Layers::of(&network);
+    let Cube { lower, upper, region } = cube(widths[0], random);
+    let bounded = Bounder::new(&network, &layers, lower.clone(), upper.clone(), None);
+    let (_, domain) = bounded.expect("a box is not empty");
+    let front = Front::new(&network, &layers, 0..1, &domain, (&lower, &upper));
+    let x = random.numbers(widths[0]);
+    let y = random.number();
+    let y = if is_negative { -y.abs() * layers.0[1].row(0)[0].signum() } else { y };
+    let form = Linear { input: x.iter().map(|&v| exact(v)).collect(), ..output(&[y], 0.0) };
+    let least = exact_minimum(&oracle(&layers, 2), &region, &form).expect("nonempty");
+    let wide = |values: &[f32]| values.iter().map(|&v| f64::from(v)).collect();
+    let objective = Objective { x: wide(&x), y: wide(&[y]), ..Objective::zero(widths[0], 1) };
+    let row = front.objective_row(&layers.0[1], &objective, &domain);
+    (raised(&mut Ascent::new(&front), &row, Node::root(&front), random).bound, least)
+}
+
+#[test]
+fn no_spread_is_above_the_exact_minimum() {
+    for seed in 0..2 * CASES {
+        let mut random = Random::new(seed);
+        let widths = [1 + random.below(7), 1 + random.below(5), 1];
+        let (bound, least) = least_of(&widths, false, &mut random);
+        assert!(bound.is_finite() && rational(bound.into()) <= least, "seed {seed}: {bound} above {least}");
+    }
+}
+
+/// The lines of one neuron are its convex hull over the box: nothing is lost but rounding, as it would be by the chord.
+#[test]
+fn one_spread_neuron_is_bounded_exactly() {
+    for seed in 0..CASES {
+        let mut random = Random::new(seed);
+        let widths = [1 + random.below(7), 1, 1];
+        let (bound, least) = least_of(&widths, true, &mut random);
+        let (bound, room) = (rational(bound.into()), rational(1e-3));
+        assert!(bound <= least, "seed {seed}: {bound} above {least}");
+        assert!(bound > least - room, "seed {seed}: {bound} far below");
     }
 }
 

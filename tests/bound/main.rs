@@ -5,7 +5,7 @@ mod plain;
 
 use num_rational::BigRational;
 use pg_codegen::interpret::Interpreter;
-use pg_runtime::bounds::{Bounder, Layers, Objective, Relaxation};
+use pg_runtime::bounds::{Bounder, Layers, Objective, Relaxation, enclose};
 use pg_tests::Random;
 use pg_tests::model::{compile, floats, int, model, node, value, with};
 use pg_tests::oracle::{Layer, Linear, Region, exact, exact_minimum};
@@ -17,6 +17,10 @@ fn network(random: &mut Random) -> Interpreter {
     let mut widths = vec![1 + random.below(3)];
     widths.extend((0..1 + random.below(3)).map(|_| 1 + random.below(4)));
     widths.push(1 + random.below(2));
+    network_of(&widths, random)
+}
+
+fn network_of(widths: &[usize], random: &mut Random) -> Interpreter {
     let (mut tensors, mut nodes) = (Vec::new(), Vec::new());
     let mut last = "x".to_string();
     for (k, pair) in widths.windows(2).enumerate() {
@@ -94,6 +98,26 @@ fn no_bound_is_above_the_exact_minimum() {
         }
         for bound in bounds {
             assert!(bound.is_finite() && rational(bound) <= least, "seed {seed}: {bound}");
+        }
+    }
+}
+
+#[test]
+fn an_enclosure_holds_the_exact_output() {
+    for seed in 0..CASES {
+        let mut random = Random::new(seed);
+        let network = network(&mut random);
+        let layers = Layers::of(&network);
+        let x = random.numbers(layers.0[0].inputs);
+        let (low, high) = enclose(&network, &x);
+        let point: Vec<BigRational> = x.iter().map(|&v| exact(v)).collect();
+        let region = Region { lower: point.clone(), upper: point, rows: vec![] };
+        for (j, (&low, &high)) in low.iter().zip(&high).enumerate() {
+            let mut unit = vec![0.0; layers.0[layers.hidden()].outputs];
+            unit[j] = 1.0;
+            let value = exact_minimum(&oracle(&layers, layers.0.len()), &region, &output(&unit, 0.0)).expect("a point");
+            assert!(rational(low) <= value && value <= rational(high), "seed {seed}, output {j}");
+            assert!(high - low < 1e-12, "seed {seed}: {low} to {high}");
         }
     }
 }

@@ -118,7 +118,8 @@ impl Task for Corner<'_> {
                 }
             }
             // Every subtraction from a pull is rounded once, and what is subtracted twice.
-            total.error += (f64::from(spent) + 4.0) * ROUND_32 * size;
+            let roundings = f64::from(spent) + 4.0;
+            total.error += roundings * (ROUND_32 * size + width as f64 * f64::from(f32::MIN_POSITIVE));
             least(spread, pull, &mut x[row], total);
         }
     }
@@ -141,7 +142,8 @@ fn centre<S: Simd>(spread: &Spread, a: &mut [f32], total: &mut Total) -> f64 {
         *a = pull;
     }
     add(total, &sum, &size, &[0.0; PANEL], width);
-    pulls.iter().map(|&pull| f64::from(pull)).sum::<f64>() * (1.0 + 1e-4)
+    let roundings = 2.0 * ((width / PANEL) as f64 + 8.0) * ROUND_32;
+    pulls.iter().map(|&pull| f64::from(pull)).sum::<f64>() * (1.0 + roundings)
 }
 
 /// Adds the least value over the box of what pulls are left, and keeps where it is.
