@@ -19,8 +19,8 @@ const ROUNDS: [(Round, u64); 6] = [
     (Round { sign_nodes: 3_200, bound_nodes: 100, pieces: 16_000 }, 2_000),
     (Round { sign_nodes: 25_600, bound_nodes: 500, pieces: 64_000 }, 16_000),
     (Round { sign_nodes: 204_800, bound_nodes: 2_500, pieces: 256_000 }, 128_000),
-    (Round { sign_nodes: 1_638_400, bound_nodes: 12_500, pieces: 1_024_000 }, 1_024_000),
-    (Round { sign_nodes: 13_107_200, bound_nodes: 62_500, pieces: 4_096_000 }, u64::MAX),
+    (Round { sign_nodes: 1_638_400, bound_nodes: 12_500, pieces: 256_000 }, 1_024_000),
+    (Round { sign_nodes: 13_107_200, bound_nodes: 62_500, pieces: 256_000 }, u64::MAX),
 ];
 /// After the first round so many layers are tried as hard as in the next one: all that follows is the cheaper for it.
 const AHEAD: usize = 2;

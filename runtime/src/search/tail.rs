@@ -16,6 +16,8 @@ const NARROW: u64 = 6;
 /// Bounds of their neurons are worth so many times the nodes of others, and then so many times as many again.
 const NARROW_EFFORT: u64 = 20;
 const GROWTH: u64 = 4;
+/// A piece that was halved so often for each side is at a border of the property.
+const HALVINGS: usize = 12;
 /// Steps of the attack on a piece.
 const ATTACK_STEPS: usize = 2;
 const AT_ROWS: Steps = Steps { count: 4, rate: 0.3, decay: 0.8 };
@@ -25,6 +27,8 @@ struct Piece {
     lower: Vec<f64>,
     upper: Vec<f64>,
     tasks: Vec<usize>,
+    /// How often it was halved.
+    depth: usize,
 }
 
 impl<'a> Search<'a> {
@@ -78,6 +82,7 @@ impl<'a> Search<'a> {
             lower: live.iter().map(|&j| refined.domain.lower[layer][j].max(0.0)).collect(),
             upper: live.iter().map(|&j| refined.domain.upper[layer][j]).collect(),
             tasks: (0..tasks.len()).collect(),
+            depth: 0,
         }];
         for _ in 0..pieces_left {
             let Some(mut piece) = pieces.pop() else { break };
@@ -90,7 +95,9 @@ impl<'a> Search<'a> {
                 closing[violated] = false;
             }
             piece.tasks.retain(|&task| closing[task]);
-            if !piece.tasks.is_empty() {
+            if piece.depth == HALVINGS * live.len() {
+                piece.tasks.iter().for_each(|&task| closing[task] = false);
+            } else if !piece.tasks.is_empty() {
                 pieces.extend(self.halves(piece, &live, layer));
             }
         }
@@ -141,8 +148,8 @@ impl<'a> Search<'a> {
         let (mut below, mut above) = (piece.upper.clone(), piece.lower.clone());
         (below[side], above[side]) = (middle, middle);
         [
-            Piece { lower: piece.lower, upper: below, tasks: piece.tasks.clone() },
-            Piece { lower: above, upper: piece.upper, tasks: piece.tasks },
+            Piece { lower: piece.lower, upper: below, tasks: piece.tasks.clone(), depth: piece.depth + 1 },
+            Piece { lower: above, upper: piece.upper, tasks: piece.tasks, depth: piece.depth + 1 },
         ]
     }
 }
