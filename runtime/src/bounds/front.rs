@@ -9,6 +9,8 @@
 //! - `slop` r is what a unit of |ν| may cost by the rounding of the product with the layer's matrix, at the largest
 //!   activations before it, and by the layer's stated error.
 //!
+//! In the first layer undecided neurons with μ < 0 have no chord: they are spread over the inputs, see [`Spread`].
+//!
 //! Undecided neurons with μ ≥ 0 have ν = fl(αμ) ≤ μ, neurons fixed on ν = fl(μ−β) ≤ μ, neurons fixed off ν = β ≥ 0: their
 //! terms are at least 0 exactly, since rounding is monotone.
 
