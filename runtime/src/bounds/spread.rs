@@ -35,7 +35,7 @@ pub(crate) struct Spread {
 struct Neuron {
     /// Its place in the layer.
     index: usize,
-    /// Half of what it can be on the box, rounded up.
+    /// Half of what it can be on the box at most, rounded up; what it can be beyond that by the layer's stated error is slop.
     half: f32,
     /// Its reaches together.
     total: f32,
@@ -67,10 +67,9 @@ impl Spread {
                 reach[slot] = part as f32;
             }
             let rounding = (before.len() as f64 + 8.0) * f64::EPSILON * (size + total);
-            let half = above((middle + total + rounding) / 2.0);
-            if half > 0.0 {
-                rows.push((Neuron { index, half, total: total as f32 }, reach));
-            }
+            let most = middle + total + rounding;
+            let half = if most <= 0.0 { 0.0 } else { above(most / 2.0) };
+            rows.push((Neuron { index, half, total: total as f32 }, reach));
         }
         rows.sort_by(|(a, _), (b, _)| b.half.total_cmp(&a.half));
         for (neuron, reach) in rows {
@@ -179,7 +178,7 @@ impl Neuron {
         total.sum -= f64::from(need);
         total.error += roundings * f64::from(need) + 32.0 * ROUND_32 * f64::from(all);
         if found >= need {
-            let share = need / found;
+            let share = if need > 0.0 { need / found } else { 0.0 };
             for (pull, reach) in chunks_mut(pull).iter_mut().zip(chunks(reach)) {
                 let (mut left, reach) = (*pull, *reach);
                 for lane in 0..PANEL {
