@@ -234,8 +234,7 @@ impl<'f> Ascent<'f> {
             }
         }
         let (a, totals) = (&mut self.a[..count * inputs], &mut self.totals[..count]);
-        let layer = self.front.layers.first().zip(self.layers.first_mut());
-        dispatch(Corner { spread: &self.front.spread, layer, a, x: &mut self.x, totals });
+        dispatch(Corner { front: self.front, buffers: self.layers.first_mut(), a, x: &mut self.x, totals });
     }
 
     /// The bound of a slot after a pass, rounded down; none from a number that is not finite.

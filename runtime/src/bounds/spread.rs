@@ -16,15 +16,13 @@
 //! of all that is free in proportion, and if that is not enough the rest of all reaches in proportion: twice what was not free
 //! is its loss.
 
-use super::front::{FrontLayer, ROUND_32, above};
+use super::front::{Front, FrontLayer, ROUND_32, above};
 use super::layers::Layer;
 use super::passes::{Buffers, Chunk, Total, add, chunks, chunks_mut};
 use crate::kernel::{PANEL, Simd, Task};
 
 /// The box of inputs by its centre and radius, and the first layer's neurons that may be spread.
 pub(crate) struct Spread {
-    lower: Vec<f32>,
-    upper: Vec<f32>,
     centre: Vec<f32>,
     radius: Vec<f32>,
     neurons: Vec<Neuron>,
@@ -49,8 +47,7 @@ impl Spread {
         let is_point = |((l, u), c): &((&f32, &f32), &f32)| l == c && u == c;
         let sides = lower.iter().zip(upper).zip(&centre);
         let radius = sides.map(|side| if is_point(&side) { 0.0 } else { radius(side) }).collect();
-        let (lower, upper) = (lower.to_vec(), upper.to_vec());
-        Spread { lower, upper, centre, radius, neurons: vec![], reach: vec![] }
+        Spread { centre, radius, neurons: vec![], reach: vec![] }
     }
 
     /// Takes the undecided neurons of the first layer, which refers to the given inputs of the box.
@@ -82,8 +79,9 @@ impl Spread {
 /// Minimises rows over the box, and keeps where. The coefficients `a` of the inputs are used up; for each neuron that was spread
 /// the buffers are told its loss and, as its lift, its line's value.
 pub struct Corner<'a> {
-    pub spread: &'a Spread,
-    pub layer: Option<(&'a FrontLayer, &'a mut Buffers)>,
+    pub front: &'a Front,
+    /// The first layer's.
+    pub buffers: Option<&'a mut Buffers>,
     pub a: &'a mut [f32],
     pub x: &'a mut [f32],
     pub totals: &'a mut [Total],
@@ -94,14 +92,15 @@ impl Task for Corner<'_> {
 
     #[inline(always)]
     fn run<S: Simd>(self) {
-        let Corner { spread, mut layer, a, x, totals } = self;
+        let Corner { front, mut buffers, a, x, totals } = self;
+        let spread = &front.spread;
         let width = spread.centre.len();
         for (slot, total) in totals.iter_mut().enumerate() {
             let row = slot * width..(slot + 1) * width;
             let pull = &mut a[row.clone()];
-            let mut size = centre::<S>(spread, pull, total);
+            let mut size = centre(spread, pull, total);
             let mut spent = 0;
-            if let Some((layer, buffers)) = &mut layer {
+            if let Some((layer, buffers)) = front.layers.first().zip(buffers.as_deref_mut()) {
                 let first = slot * layer.width;
                 for (neuron, reach) in spread.neurons.iter().zip(spread.reach.chunks_exact(width)) {
                     let index = first + neuron.index;
@@ -119,14 +118,14 @@ impl Task for Corner<'_> {
             // Every subtraction from a pull is rounded once, and what is subtracted twice.
             let roundings = f64::from(spent) + 4.0;
             total.error += roundings * (ROUND_32 * size + width as f64 * f64::from(f32::MIN_POSITIVE));
-            least(spread, pull, &mut x[row], total);
+            least(front, pull, &mut x[row], total);
         }
     }
 }
 
 /// Turns coefficients into pulls, that is times the radius, and adds their value at the centre. Returns the size of the pulls.
 #[inline(always)]
-fn centre<S: Simd>(spread: &Spread, a: &mut [f32], total: &mut Total) -> f64 {
+fn centre(spread: &Spread, a: &mut [f32], total: &mut Total) -> f64 {
     let width = a.len();
     let (mut sum, mut size, mut pulls) = ([0.0f32; PANEL], [0.0f32; PANEL], [0.0f32; PANEL]);
     for ((a, centre), radius) in chunks_mut(a).iter_mut().zip(chunks(&spread.centre)).zip(chunks(&spread.radius)) {
@@ -147,10 +146,10 @@ fn centre<S: Simd>(spread: &Spread, a: &mut [f32], total: &mut Total) -> f64 {
 
 /// Adds the least value over the box of what pulls are left, and keeps where it is.
 #[inline(always)]
-fn least(spread: &Spread, pull: &[f32], x: &mut [f32], total: &mut Total) {
+fn least(front: &Front, pull: &[f32], x: &mut [f32], total: &mut Total) {
     let width = pull.len();
     let mut size = [0.0f32; PANEL];
-    let sides = chunks(&spread.lower).iter().zip(chunks(&spread.upper));
+    let sides = chunks(&front.input_lower).iter().zip(chunks(&front.input_upper));
     for ((x, pull), (lower, upper)) in chunks_mut(x).iter_mut().zip(chunks(pull)).zip(sides) {
         let (pull, lower, upper) = (*pull, *lower, *upper);
         let mut corner = [0.0; PANEL];

@@ -114,8 +114,7 @@ impl<'a> Search<'a> {
         let (owners, rows) = self.task_rows(tasks, 0..tasks.len(), &front, &refined.domain);
         let rows: Vec<&Row> = rows.iter().collect();
         // To pull a point into a set that is no box takes long.
-        let are_boxes = tasks.iter().all(|task| task.disjunct.is_box());
-        let attacks = if are_boxes { ATTACKS << time } else { ATTACKS >> (2 * time) };
+        let attacks = if are_boxes(tasks) { ATTACKS << time } else { ATTACKS >> (2 * time) };
         for number in 0..attacks {
             self.go_on()?;
             let from_centre = time == 0 && number == 0;
@@ -150,7 +149,7 @@ impl<'a> Search<'a> {
 
     /// Tries the points that attacks on tasks have found.
     fn follow(&mut self, tasks: &[Task<'a>], owners: &[usize], found: &[Found]) -> Result<(), End> {
-        let are_boxes = tasks.iter().all(|task| task.disjunct.is_box());
+        let are_boxes = are_boxes(tasks);
         for (&task, found) in owners.iter().zip(found) {
             let point: Vec<f64> = found.x[..self.network.inputs()].iter().map(|&x| f64::from(x)).collect();
             let disjunct = tasks[task].disjunct;
@@ -245,4 +244,8 @@ impl<'a> Search<'a> {
         self.drop_closed(tasks, &closed);
         self.go_on()
     }
+}
+
+fn are_boxes(tasks: &[Task]) -> bool {
+    tasks.iter().all(|task| task.disjunct.is_box())
 }

@@ -48,7 +48,8 @@ impl<'a> Search<'a> {
             if live == 0 || live > NARROW || layer + 1 >= self.layers.hidden() {
                 return Ok(());
             }
-            let (before, known) = (self.counters.neuron_nodes, refined.domain.clone());
+            let before = self.counters.neuron_nodes;
+            let known = (refined.domain.lower[layer].clone(), refined.domain.upper[layer].clone());
             let start = Instant::now();
             let reached = self.enclose(refined, layer, nodes);
             self.times.refine += start.elapsed().as_secs_f64();
@@ -57,8 +58,7 @@ impl<'a> Search<'a> {
             let closed = self.sweep(tasks, refined, layer, round.pieces)?;
             self.drop_closed(tasks, &closed);
             let spent = self.counters.neuron_nodes - before;
-            let is_tighter =
-                refined.domain.lower[layer] != known.lower[layer] || refined.domain.upper[layer] != known.upper[layer];
+            let is_tighter = refined.domain.lower[layer] != known.0 || refined.domain.upper[layer] != known.1;
             if !is_tighter || self.counters.neuron_nodes + GROWTH * spent > limit {
                 return Ok(());
             }
@@ -116,6 +116,9 @@ impl<'a> Search<'a> {
         let (owners, rows) = self.task_rows(tasks, piece.tasks.iter().copied(), &front, &domain);
         let roots = self.raise(&front, &rows, AT_ROWS);
         piece.tasks.retain(|task| !owners.iter().zip(&roots).any(|(owner, root)| owner == task && root.bound > 0.0));
+        if piece.tasks.is_empty() {
+            return vec![];
+        }
         let found = attack(&front, &rows.iter().collect::<Vec<_>>(), ATTACK_STEPS, None);
         let is_violated = |&task: &usize| {
             let points = owners.iter().zip(&found).filter(|(owner, _)| **owner == task);
