@@ -3,7 +3,7 @@
 //! Generated code implements [`Network`] with constants and unrolled kernels, the interpreter with run-time matrices;
 //! the rest of the runtime knows a network by this trait alone.
 
-use crate::kernel::{Matrix, Packed};
+use crate::kernel::{Matrix, Packed, Reach, Reaches, Sides};
 use std::borrow::Cow;
 
 /// A ReLU network: affine layers with a ReLU between any two.
@@ -29,6 +29,11 @@ pub trait Network: Sync {
     /// A matrix that the bounds have picked from a layer, ready for products: rows one after the other.
     fn matrix(&self, rows: usize, cols: usize, matrix: &[f32]) -> Box<dyn Matrix> {
         Box::new(Packed::new(rows, cols, matrix))
+    }
+
+    /// What neurons reach over a box, ready to be spread over its inputs.
+    fn reaches(&self, reaches: Vec<Reach>) -> Box<dyn Reaches> {
+        Box::new(Sides::new(reaches))
     }
 
     fn inputs(&self) -> usize {

@@ -10,8 +10,8 @@
 use super::front::{Front, Place, Row};
 use super::gains::Gains;
 use super::passes::{Buffers, DECAY, Largest, Push, Relax, Step, Total, adam};
-use super::spread::Corner;
-use crate::kernel::dispatch;
+use super::spread::corner;
+use crate::kernel::{Buffer, dispatch};
 
 /// Rows evaluated together.
 pub const ROWS: usize = 48;
@@ -80,8 +80,8 @@ pub struct Ascent<'f> {
     layers: Vec<Buffers>,
     gains: Gains,
     /// Coefficients of the inputs, and the corner.
-    a: Vec<f32>,
-    x: Vec<f32>,
+    a: Buffer,
+    x: Buffer,
     totals: Vec<Total>,
     /// Rows passed backward.
     pub passes: u64,
@@ -94,8 +94,8 @@ impl<'f> Ascent<'f> {
             front,
             layers: front.layers.iter().map(|layer| Buffers::new(layer, ROWS)).collect(),
             gains: Gains::new(front),
-            a: vec![0.0; inputs],
-            x: vec![0.0; inputs],
+            a: Buffer::zeros(inputs),
+            x: Buffer::zeros(inputs),
             totals: vec![Total::default(); ROWS],
             passes: 0,
         }
@@ -234,7 +234,7 @@ impl<'f> Ascent<'f> {
             }
         }
         let (a, totals) = (&mut self.a[..count * inputs], &mut self.totals[..count]);
-        dispatch(Corner { front: self.front, buffers: self.layers.first_mut(), a, x: &mut self.x, totals });
+        corner(self.front, self.layers.first_mut(), a, &mut self.x, totals);
     }
 
     /// The bound of a slot after a pass, rounded down; none from a number that is not finite.

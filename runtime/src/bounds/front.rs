@@ -103,7 +103,7 @@ impl Front {
             begin: span.start,
             before: before.clone(),
             layers: vec![],
-            spread: Spread::new(&input_lower, &input_upper),
+            spread: Spread::new(network, &input_lower, &input_upper),
             input_lower,
             input_upper,
             input_size: pad(largest.iter().map(|&size| above(size)).collect()),
@@ -117,7 +117,7 @@ impl Front {
             front.width += layer.width;
             if front.layers.is_empty() {
                 layer.spread();
-                front.spread.take(&layer, &layers.0[k], &before);
+                front.spread.take(network, &layer, &layers.0[k], &before);
             }
             largest = neurons.iter().map(|&j| domain.upper[k][j]).collect();
             front.layers.push(layer);

@@ -3,28 +3,28 @@
 //! Chunks are copied to local arrays before the lanes choose among them: the compiler then selects instead of gathering.
 
 use super::front::{FrontLayer, ROUND_32};
-use crate::kernel::{PANEL, Simd, Task};
+use crate::kernel::{Buffer, PANEL, Simd, Task};
 
 /// Of Adam's averages.
 pub const DECAY: f32 = 0.9;
 
 /// The numbers of a batch for one layer of the front: a row for each work, as wide as the layer.
 pub struct Buffers {
-    pub mu: Vec<f32>,
-    pub nu: Vec<f32>,
-    pub z: Vec<f32>,
-    pub h: Vec<f32>,
-    pub alpha: Vec<f32>,
-    pub slope: Vec<f32>,
-    pub cost: Vec<f32>,
-    pub lift: Vec<f32>,
+    pub mu: Buffer,
+    pub nu: Buffer,
+    pub z: Buffer,
+    pub h: Buffer,
+    pub alpha: Buffer,
+    pub slope: Buffer,
+    pub cost: Buffer,
+    pub lift: Buffer,
     /// What the relaxation of each neuron costs the bound.
-    pub loss: Vec<f32>,
+    pub loss: Buffer,
     /// −β for a neuron on, β for one off.
-    pub shift: Vec<f32>,
+    pub shift: Buffer,
     /// Adam's averages of the gradient and of its square.
-    pub mean: Vec<f32>,
-    pub square: Vec<f32>,
+    pub mean: Buffer,
+    pub square: Buffer,
 }
 
 /// A bound under way: the sum of its terms, and what must be subtracted.
@@ -36,7 +36,7 @@ pub struct Total {
 
 impl Buffers {
     pub fn new(layer: &FrontLayer, rows: usize) -> Buffers {
-        let room = || vec![0.0; rows * layer.width];
+        let room = || Buffer::zeros(rows * layer.width);
         Buffers {
             mu: room(),
             nu: room(),

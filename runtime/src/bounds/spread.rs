@@ -18,16 +18,17 @@
 
 use super::front::{Front, FrontLayer, ROUND_32, above};
 use super::layers::Layer;
-use super::passes::{Buffers, Chunk, Total, add, chunks, chunks_mut};
-use crate::kernel::{PANEL, Simd, Task};
+use super::passes::{Buffers, Total, add, chunks, chunks_mut};
+use crate::kernel::{PANEL, Reach, Reaches, Simd, Task, Want, dispatch, roundings};
+use crate::network::Network;
 
 /// The box of inputs by its centre and radius, and the first layer's neurons that may be spread.
 pub(crate) struct Spread {
     centre: Vec<f32>,
     radius: Vec<f32>,
     neurons: Vec<Neuron>,
-    /// The weight times the radius of each input, a row for each neuron.
-    reach: Vec<f32>,
+    /// Of the same neurons: their reaches are the weight times the radius of each input, their need half of what they can be.
+    reaches: Box<dyn Reaches>,
 }
 
 struct Neuron {
@@ -41,18 +42,18 @@ struct Neuron {
 
 impl Spread {
     /// Of a box, padded with zeros. The radius is rounded up, so that centre and radius enclose the box.
-    pub fn new(lower: &[f32], upper: &[f32]) -> Spread {
+    pub fn new(network: &dyn Network, lower: &[f32], upper: &[f32]) -> Spread {
         let centre: Vec<f32> = lower.iter().zip(upper).map(|(l, u)| l + (u - l) / 2.0).collect();
         let radius = |((l, u), c): ((&f32, &f32), &f32)| above((f64::from(c - l)).max(f64::from(u - c))).next_up();
         let is_point = |((l, u), c): &((&f32, &f32), &f32)| l == c && u == c;
         let sides = lower.iter().zip(upper).zip(&centre);
         let radius = sides.map(|side| if is_point(&side) { 0.0 } else { radius(side) }).collect();
-        Spread { centre, radius, neurons: vec![], reach: vec![] }
+        Spread { centre, radius, neurons: vec![], reaches: network.reaches(vec![]) }
     }
 
     /// Takes the undecided neurons of the first layer, which refers to the given inputs of the box.
-    pub fn take(&mut self, made: &FrontLayer, layer: &Layer, before: &[usize]) {
-        let mut rows: Vec<(Neuron, Vec<f32>)> = Vec::new();
+    pub fn take(&mut self, network: &dyn Network, made: &FrontLayer, layer: &Layer, before: &[usize]) {
+        let mut rows: Vec<(usize, Reach)> = Vec::new();
         for (index, &j) in made.neurons.iter().enumerate().filter(|&(index, _)| made.cost[index] > 0.0) {
             let weights = layer.row(j);
             let (mut middle, mut size, mut total) = (f64::from(layer.bias[j]), f64::from(layer.bias[j]).abs(), 0.0);
@@ -66,196 +67,131 @@ impl Spread {
             let rounding = (before.len() as f64 + 8.0) * f64::EPSILON * (size + total);
             let most = middle + total + rounding;
             let half = if most <= 0.0 { 0.0 } else { above(most / 2.0) };
-            rows.push((Neuron { index, half, total: total as f32 }, reach));
+            rows.push((index, Reach { reach, total: total as f32, half }));
         }
-        rows.sort_by(|(a, _), (b, _)| b.half.total_cmp(&a.half));
-        for (neuron, reach) in rows {
-            self.neurons.push(neuron);
-            self.reach.extend(reach);
-        }
+        rows.sort_by(|(_, a), (_, b)| b.half.total_cmp(&a.half));
+        let neuron = |(index, reach): &(usize, Reach)| Neuron { index: *index, half: reach.half, total: reach.total };
+        self.neurons = rows.iter().map(neuron).collect();
+        self.reaches = network.reaches(rows.into_iter().map(|(_, reach)| reach).collect());
     }
 }
 
 /// Minimises rows over the box, and keeps where. The coefficients `a` of the inputs are used up; for each neuron that was spread
-/// the buffers are told its loss and, as its lift, its line's value.
-pub struct Corner<'a> {
-    pub front: &'a Front,
-    /// The first layer's.
-    pub buffers: Option<&'a mut Buffers>,
-    pub a: &'a mut [f32],
-    pub x: &'a mut [f32],
-    pub totals: &'a mut [Total],
-}
-
-impl Task for Corner<'_> {
-    type Output = ();
-
-    #[inline(always)]
-    fn run<S: Simd>(self) {
-        let Corner { front, mut buffers, a, x, totals } = self;
-        let spread = &front.spread;
-        let width = spread.centre.len();
-        for (slot, total) in totals.iter_mut().enumerate() {
-            let row = slot * width..(slot + 1) * width;
-            let pull = &mut a[row.clone()];
-            let mut size = centre(spread, pull, total);
-            let mut spent = 0;
-            if let Some((layer, buffers)) = front.layers.first().zip(buffers.as_deref_mut()) {
-                let first = slot * layer.width;
-                for (neuron, reach) in spread.neurons.iter().zip(spread.reach.chunks_exact(width)) {
-                    let index = first + neuron.index;
-                    let m = -buffers.mu[index];
-                    // A μ that is not a number has made the sum one that is none.
-                    if m > 0.0 && buffers.cost[index] > 0.0 {
-                        let (loss, line) = neuron.spread::<S>(m, reach, pull, total);
-                        (buffers.loss[index], buffers.lift[index]) = (loss, line);
-                        total.error += f64::from(m) * f64::from(layer.slop[neuron.index]);
-                        size += f64::from(m) * f64::from(neuron.total);
-                        spent += 1;
-                    }
+/// the buffers of the first layer are told its loss and, as its lift, its line's value.
+pub fn corner(front: &Front, mut buffers: Option<&mut Buffers>, a: &mut [f32], x: &mut [f32], totals: &mut [Total]) {
+    let spread = &front.spread;
+    let width = spread.centre.len();
+    let mut wants: Vec<Want> = Vec::with_capacity(spread.neurons.len());
+    for (slot, total) in totals.iter_mut().enumerate() {
+        let row = slot * width..(slot + 1) * width;
+        let pull = &mut a[row.clone()];
+        let mut size = dispatch(Centre { spread, a: pull, total });
+        wants.clear();
+        if let Some((layer, buffers)) = front.layers.first().zip(buffers.as_deref_mut()) {
+            let first = slot * layer.width;
+            for (neuron, Neuron { index, .. }) in spread.neurons.iter().enumerate() {
+                let times = -buffers.mu[first + index];
+                // A μ that is not a number has made the sum one that is none.
+                if times > 0.0 && buffers.cost[first + index] > 0.0 {
+                    wants.push(Want { neuron, times, ..Want::default() });
                 }
             }
-            // Every subtraction from a pull is rounded once, and what is subtracted twice.
-            let roundings = f64::from(spent) + 4.0;
-            total.error += roundings * (ROUND_32 * size + width as f64 * f64::from(f32::MIN_POSITIVE));
-            least(front, pull, &mut x[row], total);
+            spread.reaches.spread(&mut wants, pull);
+            for want in &wants {
+                let neuron = &spread.neurons[want.neuron];
+                let index = first + neuron.index;
+                (buffers.loss[index], buffers.lift[index]) = (neuron.charge(want, width, total), want.line);
+                total.error += f64::from(want.times) * f64::from(layer.slop[neuron.index]);
+                size += f64::from(want.times) * f64::from(neuron.total);
+            }
         }
+        // Every subtraction from a pull is rounded once, and what is subtracted twice.
+        let subtractions = wants.len() as f64 + 4.0;
+        total.error += subtractions * (ROUND_32 * size + width as f64 * f64::from(f32::MIN_POSITIVE));
+        dispatch(Least { front, pull, x: &mut x[row], total });
+    }
+}
+
+impl Neuron {
+    /// Adds what a spread neuron may be at most to a total; returns the loss.
+    ///
+    /// By the roundings of what was found, what is spread may differ from the need: that far the line's constant is wrong, and where
+    /// it falls short the line too, twice as far. What each input takes may exceed its reach by a few roundings.
+    fn charge(&self, want: &Want, width: usize, total: &mut Total) -> f32 {
+        let (times, half) = (f64::from(want.times), f64::from(self.half));
+        let (found, all) = (f64::from(want.found), f64::from(self.total));
+        let need = times * half;
+        total.sum -= need;
+        total.error += 4.0 * roundings(width) as f64 * ROUND_32 * need;
+        total.error += 32.0 * (ROUND_32 * times + f64::from(f32::MIN_POSITIVE)) * all;
+        if found >= half {
+            // From an infinite sum nothing was taken.
+            total.error += if found.is_finite() { 0.0 } else { f64::INFINITY };
+            return 0.0;
+        }
+        total.error += 2.0 * times * (half - all).max(0.0);
+        (2.0 * times * (half - found)) as f32
     }
 }
 
 /// Turns coefficients into pulls, that is times the radius, and adds their value at the centre. Returns the size of the pulls.
-#[inline(always)]
-fn centre(spread: &Spread, a: &mut [f32], total: &mut Total) -> f64 {
-    let width = a.len();
-    let (mut sum, mut size, mut pulls) = ([0.0f32; PANEL], [0.0f32; PANEL], [0.0f32; PANEL]);
-    for ((a, centre), radius) in chunks_mut(a).iter_mut().zip(chunks(&spread.centre)).zip(chunks(&spread.radius)) {
-        let (mut pull, centre, radius) = (*a, *centre, *radius);
-        for lane in 0..PANEL {
-            let term = pull[lane] * centre[lane];
-            sum[lane] += term;
-            size[lane] += term.abs();
-            pull[lane] *= radius[lane];
-            pulls[lane] += pull[lane].abs();
+struct Centre<'a> {
+    spread: &'a Spread,
+    a: &'a mut [f32],
+    total: &'a mut Total,
+}
+
+impl Task for Centre<'_> {
+    type Output = f64;
+
+    #[inline(always)]
+    fn run<S: Simd>(self) -> f64 {
+        let Centre { spread, a, total } = self;
+        let width = a.len();
+        let (mut sum, mut size, mut pulls) = ([0.0f32; PANEL], [0.0f32; PANEL], [0.0f32; PANEL]);
+        for ((a, centre), radius) in chunks_mut(a).iter_mut().zip(chunks(&spread.centre)).zip(chunks(&spread.radius)) {
+            let (mut pull, centre, radius) = (*a, *centre, *radius);
+            for lane in 0..PANEL {
+                let term = pull[lane] * centre[lane];
+                sum[lane] += term;
+                size[lane] += term.abs();
+                pull[lane] *= radius[lane];
+                pulls[lane] += pull[lane].abs();
+            }
+            *a = pull;
         }
-        *a = pull;
+        add(total, &sum, &size, &[0.0; PANEL], width);
+        let roundings = 2.0 * ((width / PANEL) as f64 + 8.0) * ROUND_32;
+        pulls.iter().map(|&pull| f64::from(pull)).sum::<f64>() * (1.0 + roundings)
     }
-    add(total, &sum, &size, &[0.0; PANEL], width);
-    let roundings = 2.0 * ((width / PANEL) as f64 + 8.0) * ROUND_32;
-    pulls.iter().map(|&pull| f64::from(pull)).sum::<f64>() * (1.0 + roundings)
 }
 
 /// Adds the least value over the box of what pulls are left, and keeps where it is.
-#[inline(always)]
-fn least(front: &Front, pull: &[f32], x: &mut [f32], total: &mut Total) {
-    let width = pull.len();
-    let mut size = [0.0f32; PANEL];
-    let sides = chunks(&front.input_lower).iter().zip(chunks(&front.input_upper));
-    for ((x, pull), (lower, upper)) in chunks_mut(x).iter_mut().zip(chunks(pull)).zip(sides) {
-        let (pull, lower, upper) = (*pull, *lower, *upper);
-        let mut corner = [0.0; PANEL];
-        for lane in 0..PANEL {
-            corner[lane] = if pull[lane] >= 0.0 { lower[lane] } else { upper[lane] };
-            size[lane] += pull[lane].abs();
-        }
-        *x = corner;
-    }
-    add(total, &size.map(|size| -size), &size, &[0.0; PANEL], width);
+struct Least<'a> {
+    front: &'a Front,
+    pull: &'a [f32],
+    x: &'a mut [f32],
+    total: &'a mut Total,
 }
 
-impl Neuron {
-    /// Spreads −m·max(z, 0) over the pulls; returns the loss, and the line's value where the pulls then point.
-    ///
-    /// The computed sum of what is free has at most `width / PANEL` roundings and a few. By them what is spread may fall short of
-    /// the need, which counts twice; what each input takes may exceed its reach by a few roundings.
+impl Task for Least<'_> {
+    type Output = ();
+
     #[inline(always)]
-    fn spread<S: Simd>(&self, m: f32, reach: &[f32], pull: &mut [f32], total: &mut Total) -> (f32, f32) {
+    fn run<S: Simd>(self) {
+        let Least { front, pull, x, total } = self;
         let width = pull.len();
-        let need = m * self.half;
-        let found = found(m, reach, pull);
-        let all = m * self.total;
-        let roundings = 4.0 * ((width / PANEL) as f64 + PANEL as f64 + 8.0) * ROUND_32;
-        total.sum -= f64::from(need);
-        total.error += roundings * f64::from(need) + 32.0 * ROUND_32 * f64::from(all);
-        if found >= need {
-            let share = if need > 0.0 { need / found } else { 0.0 };
-            for (pull, reach) in chunks_mut(pull).iter_mut().zip(chunks(reach)) {
-                let (mut left, reach) = (*pull, *reach);
-                for lane in 0..PANEL {
-                    let taken = free(left[lane], m * reach[lane]);
-                    left[lane] = S::mul_add(-share, same_way(taken, reach[lane]), left[lane]);
-                }
-                *pull = left;
-            }
-            return (0.0, 0.0);
-        }
-        let (lacking, rest) = (need - found, all - found);
-        let share = if lacking < rest { lacking / rest } else { 1.0 };
-        total.error += 2.0 * f64::from((lacking - rest).max(0.0));
-        let mut lanes: Chunk = [0.0; PANEL];
-        for (pull, reach) in chunks_mut(pull).iter_mut().zip(chunks(reach)) {
-            let (mut left, reach) = (*pull, *reach);
+        let mut size = [0.0f32; PANEL];
+        let sides = chunks(&front.input_lower).iter().zip(chunks(&front.input_upper));
+        for ((x, pull), (lower, upper)) in chunks_mut(x).iter_mut().zip(chunks(pull)).zip(sides) {
+            let (pull, lower, upper) = (*pull, *lower, *upper);
+            let mut corner = [0.0; PANEL];
             for lane in 0..PANEL {
-                let reach = m * reach[lane];
-                let taken = free(left[lane], reach);
-                let taken = same_way(S::mul_add(share, reach.abs() - taken, taken), reach);
-                left[lane] -= taken;
-                lanes[lane] -= same_way(taken, left[lane]);
+                corner[lane] = if pull[lane] >= 0.0 { lower[lane] } else { upper[lane] };
+                size[lane] += pull[lane].abs();
             }
-            *pull = left;
+            *x = corner;
         }
-        (2.0 * lacking, (need + sum(lanes)) / m)
+        add(total, &size.map(|size| -size), &size, &[0.0; PANEL], width);
     }
 }
-
-/// All that is free for a neuron.
-#[inline(always)]
-fn found(m: f32, reach: &[f32], pull: &[f32]) -> f32 {
-    const TWO: usize = 2 * PANEL;
-    let mut sums = [0.0; TWO];
-    let (pulls, last_pull) = pull.as_chunks::<TWO>();
-    let (reaches, last_reach) = reach.as_chunks::<TWO>();
-    for (pull, reach) in pulls.iter().zip(reaches) {
-        let (pull, reach) = (*pull, *reach);
-        for lane in 0..TWO {
-            sums[lane] += free(pull[lane], m * reach[lane]);
-        }
-    }
-    let mut lanes = [0.0; PANEL];
-    for (pull, reach) in chunks(last_pull).iter().zip(chunks(last_reach)) {
-        let (pull, reach) = (*pull, *reach);
-        for lane in 0..PANEL {
-            lanes[lane] = free(pull[lane], m * reach[lane]);
-        }
-    }
-    sums.iter().map(|&part| f64::from(part)).sum::<f64>() as f32 + sum(lanes)
-}
-
-/// The sum of lanes, by halves.
-#[inline(always)]
-fn sum(mut lanes: Chunk) -> f32 {
-    let mut half = PANEL / 2;
-    while half > 0 {
-        for lane in 0..half {
-            lanes[lane] += lanes[lane + half];
-        }
-        half /= 2;
-    }
-    lanes[0]
-}
-
-/// What of a signed reach a pull of the same sign allows, as a magnitude.
-#[inline(always)]
-fn free(pull: f32, reach: f32) -> f32 {
-    let along = same_way(pull, reach);
-    let most = reach.abs();
-    let taken = if along < most { along } else { most };
-    if taken > 0.0 { taken } else { 0.0 }
-}
-
-/// A number with its sign turned where the other is negative.
-#[inline(always)]
-fn same_way(value: f32, other: f32) -> f32 {
-    f32::from_bits(value.to_bits() ^ (other.to_bits() & SIGN))
-}
-
-const SIGN: u32 = 1 << 31;

@@ -1,0 +1,242 @@
+//! Needs of neurons spread over the inputs that they reach: the inner loop of [`crate::bounds`]' first layer.
+//!
+//! Loops are over blocks of two panels, and a last panel where their number is odd: of one panel the compiler unrolls the lanes
+//! and gathers over the panels instead.
+
+use super::buffer::Buffer;
+use super::dense::PANEL;
+use super::simd::{Simd, Task, dispatch};
+
+/// How far one neuron reaches: for each input a signed number, padded with zeros, and their magnitudes' sum.
+#[derive(Clone, Debug)]
+pub struct Reach {
+    pub reach: Vec<f32>,
+    pub total: f32,
+    /// What it needs of its reaches.
+    pub half: f32,
+}
+
+/// That a neuron, counted so many times, be spread; and what became of it.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Want {
+    pub neuron: usize,
+    /// Positive.
+    pub times: f32,
+    /// What was free for it, once: a sum of numbers that are not negative, with at most [`roundings`] roundings each.
+    pub found: f32,
+    /// Its line where the pulls then point, once; 0 if all it needs was free.
+    pub line: f32,
+}
+
+/// Of the sum of what is free in rows this wide.
+pub const fn roundings(width: usize) -> usize {
+    width / PANEL + PANEL + 8
+}
+
+/// Neurons that may be spread.
+pub trait Reaches: Send + Sync {
+    /// Spreads neurons over a row of pulls, one after the other. Let what is free of an input be the part of its pull that a reach
+    /// of the same sign allows, divided by `times`. If what is free of all is as much as the neuron needs, it takes the needed
+    /// share of each; otherwise all of it and an equal share of each rest. Times what it takes is subtracted from each pull.
+    fn spread(&self, wants: &mut [Want], pull: &mut [f32]);
+}
+
+/// Reaches by their sides: what is free lies between the two.
+pub struct Sides(Vec<Side>);
+
+struct Side {
+    low: Buffer,
+    high: Buffer,
+    total: f32,
+    half: f32,
+}
+
+impl Sides {
+    pub fn new(reaches: Vec<Reach>) -> Sides {
+        let side = |Reach { reach, total, half }: Reach| {
+            let (mut low, mut high) = (Buffer::from(&reach), Buffer::from(&reach));
+            low.iter_mut().for_each(|low| *low = low.min(0.0));
+            high.iter_mut().for_each(|high| *high = high.max(0.0));
+            Side { low, high, total, half }
+        };
+        Sides(reaches.into_iter().map(side).collect())
+    }
+}
+
+impl Reaches for Sides {
+    fn spread(&self, wants: &mut [Want], pull: &mut [f32]) {
+        dispatch(Spreading { sides: &self.0, wants, pull });
+    }
+}
+
+struct Spreading<'a> {
+    sides: &'a [Side],
+    wants: &'a mut [Want],
+    pull: &'a mut [f32],
+}
+
+impl Task for Spreading<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<S: Simd>(self) {
+        let Spreading { sides, wants, pull } = self;
+        let Some(first) = wants.first() else { return };
+        let mut found = free(pull, first.times, &sides[first.neuron]);
+        for w in 0..wants.len() {
+            let next = wants[(w + 1).min(wants.len() - 1)];
+            let want = &mut wants[w];
+            let (side, after) = (&sides[want.neuron], &sides[next.neuron]);
+            want.found = found;
+            if found >= side.half {
+                let share = if side.half > 0.0 { side.half / found } else { 0.0 };
+                found = take::<S>(pull, want.times, share, side, next.times, after);
+                want.line = 0.0;
+            } else {
+                let (lacking, rest) = (side.half - found, side.total - found);
+                let share = if lacking < rest { lacking / rest } else { 1.0 };
+                want.line = side.half - take_all::<S>(pull, want.times, share, side);
+                found = free(pull, next.times, after);
+            }
+        }
+    }
+}
+
+/// Two panels, which the loops below take together.
+const BLOCK: usize = 2 * PANEL;
+
+macro_rules! blocks {
+    ($values:expr) => {{
+        let (blocks, last) = $values.as_chunks::<BLOCK>();
+        (blocks, last.first_chunk::<PANEL>())
+    }};
+    (mut $values:expr) => {{
+        let (blocks, last) = $values.as_chunks_mut::<BLOCK>();
+        (blocks, last.first_chunk_mut::<PANEL>())
+    }};
+}
+
+/// All that is free for a neuron.
+#[inline(always)]
+fn free(pull: &[f32], times: f32, side: &Side) -> f32 {
+    let each = 1.0 / times;
+    let (mut sums, mut last) = ([0.0; BLOCK], [0.0; PANEL]);
+    let ((pulls, pull), (lows, low), (highs, high)) = (blocks!(pull), blocks!(side.low), blocks!(side.high));
+    for ((pull, low), high) in pulls.iter().zip(lows).zip(highs) {
+        add_free(&mut sums, pull, each, low, high);
+    }
+    if let (Some(pull), Some(low), Some(high)) = (pull, low, high) {
+        add_free(&mut last, pull, each, low, high);
+    }
+    total(&sums, last)
+}
+
+#[inline(always)]
+fn add_free<const N: usize>(sums: &mut [f32; N], pull: &[f32; N], each: f32, low: &[f32; N], high: &[f32; N]) {
+    let (pull, low, high) = (*pull, *low, *high);
+    for lane in 0..N {
+        sums[lane] += between(pull[lane] * each, low[lane], high[lane]).abs();
+    }
+}
+
+/// Takes a share of what is free, and returns what is then free for the next neuron: of a row that is at hand.
+#[inline(always)]
+fn take<S: Simd>(pull: &mut [f32], times: f32, share: f32, side: &Side, next: f32, after: &Side) -> f32 {
+    let (mut sums, mut last) = ([0.0; BLOCK], [0.0; PANEL]);
+    let ((lows, low), (highs, high)) = (blocks!(side.low), blocks!(side.high));
+    let ((next_lows, next_low), (next_highs, next_high)) = (blocks!(after.low), blocks!(after.high));
+    let (pulls, pull) = blocks!(mut pull);
+    let (each, next_each, taken) = (1.0 / times, 1.0 / next, times * share);
+    let sides = lows.iter().zip(highs).zip(next_lows.iter().zip(next_highs));
+    for (pull, ((low, high), (next_low, next_high))) in pulls.iter_mut().zip(sides) {
+        take_share::<S, BLOCK>(pull, each, taken, low, high);
+        add_free(&mut sums, pull, next_each, next_low, next_high);
+    }
+    if let (Some(pull), Some(low), Some(high), Some(next_low), Some(next_high)) =
+        (pull, low, high, next_low, next_high)
+    {
+        take_share::<S, PANEL>(pull, each, taken, low, high);
+        add_free(&mut last, pull, next_each, next_low, next_high);
+    }
+    total(&sums, last)
+}
+
+#[inline(always)]
+fn take_share<S: Simd, const N: usize>(
+    pull: &mut [f32; N],
+    each: f32,
+    taken: f32,
+    low: &[f32; N],
+    high: &[f32; N],
+) {
+    let (mut left, low, high) = (*pull, *low, *high);
+    for lane in 0..N {
+        let free = between(left[lane] * each, low[lane], high[lane]);
+        left[lane] = S::mul_add(-taken, free, left[lane]);
+    }
+    *pull = left;
+}
+
+/// Takes all that is free and a share of each rest. Returns what is taken along the pulls that are left, less what against them.
+#[inline(always)]
+fn take_all<S: Simd>(pull: &mut [f32], times: f32, share: f32, side: &Side) -> f32 {
+    let (mut sums, mut last) = ([0.0; BLOCK], [0.0; PANEL]);
+    let ((lows, low), (highs, high)) = (blocks!(side.low), blocks!(side.high));
+    let (pulls, pull) = blocks!(mut pull);
+    for (pull, (low, high)) in pulls.iter_mut().zip(lows.iter().zip(highs)) {
+        take_rest::<S, BLOCK>(&mut sums, pull, times, share, low, high);
+    }
+    if let (Some(pull), Some(low), Some(high)) = (pull, low, high) {
+        take_rest::<S, PANEL>(&mut last, pull, times, share, low, high);
+    }
+    total(&sums, last)
+}
+
+#[inline(always)]
+fn take_rest<S: Simd, const N: usize>(
+    along: &mut [f32; N],
+    pull: &mut [f32; N],
+    times: f32,
+    share: f32,
+    low: &[f32; N],
+    high: &[f32; N],
+) {
+    let (mut left, low, high, each) = (*pull, *low, *high, 1.0 / times);
+    for lane in 0..N {
+        let free = between(left[lane] * each, low[lane], high[lane]);
+        let taken = S::mul_add(share, low[lane] + high[lane] - free, free);
+        left[lane] = S::mul_add(-times, taken, left[lane]);
+        along[lane] += same_way(taken, left[lane]);
+    }
+    *pull = left;
+}
+
+/// The nearest number of `[low, high]`; `low` for one that is none.
+#[inline(always)]
+fn between(value: f32, low: f32, high: f32) -> f32 {
+    let value = if value > low { value } else { low };
+    if value < high { value } else { high }
+}
+
+/// A number with its sign turned where the other is negative.
+#[inline(always)]
+fn same_way(value: f32, other: f32) -> f32 {
+    const SIGN: u32 = 1 << 31;
+    f32::from_bits(value.to_bits() ^ (other.to_bits() & SIGN))
+}
+
+/// The sum of lanes, by halves.
+#[inline(always)]
+fn total(sums: &[f32; BLOCK], mut lanes: [f32; PANEL]) -> f32 {
+    for lane in 0..PANEL {
+        lanes[lane] += sums[lane] + sums[lane + PANEL];
+    }
+    let mut half = PANEL / 2;
+    while half > 0 {
+        for lane in 0..half {
+            lanes[lane] += lanes[lane + half];
+        }
+        half /= 2;
+    }
+    lanes[0]
+}
