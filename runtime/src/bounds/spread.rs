@@ -34,10 +34,11 @@ pub(crate) struct Spread {
 struct Neuron {
     /// Its place in the layer.
     index: usize,
-    /// Half of what it can be on the box at most, rounded up; what it can be beyond that by the layer's stated error is slop.
-    half: f32,
-    /// Its reaches together.
-    total: f32,
+    /// Half of what it can be on the box at most, rounded up, and its reaches together.
+    half: f64,
+    total: f64,
+    /// What a unit of it may cost beyond its half.
+    error: f64,
 }
 
 impl Spread {
@@ -70,9 +71,20 @@ impl Spread {
             rows.push((index, Reach { reach, total: total as f32, half }));
         }
         rows.sort_by(|(_, a), (_, b)| b.half.total_cmp(&a.half));
-        let neuron = |(index, reach): &(usize, Reach)| Neuron { index: *index, half: reach.half, total: reach.total };
-        self.neurons = rows.iter().map(neuron).collect();
+        let width = self.centre.len();
+        self.neurons = rows.iter().map(|(index, reach)| Neuron::new(*index, reach, width, made.slop[*index])).collect();
         self.reaches = network.reaches(rows.into_iter().map(|(_, reach)| reach).collect());
+    }
+}
+
+impl Neuron {
+    /// The slop is what it can be beyond its half, by the layer's stated error. By the roundings of what is found, what is spread may
+    /// differ from the half: that far the line's constant is wrong, and where it falls short the line too, twice as far. What
+    /// each input takes may exceed its reach by a few roundings. Reaches fall short of the half by rounding at most.
+    fn new(index: usize, reach: &Reach, width: usize, slop: f32) -> Neuron {
+        let (half, total) = (f64::from(reach.half), f64::from(reach.total));
+        let rounding = ROUND_32 * (4.0 * roundings(width) as f64 * half + 32.0 * total);
+        Neuron { index, half, total, error: f64::from(slop) + rounding + 2.0 * (half - total).max(0.0) }
     }
 }
 
@@ -81,56 +93,42 @@ impl Spread {
 pub fn corner(front: &Front, mut buffers: Option<&mut Buffers>, a: &mut [f32], x: &mut [f32], totals: &mut [Total]) {
     let spread = &front.spread;
     let width = spread.centre.len();
-    let mut wants: Vec<Want> = Vec::with_capacity(spread.neurons.len());
+    let mut room = vec![Want::default(); spread.neurons.len()];
     for (slot, total) in totals.iter_mut().enumerate() {
         let row = slot * width..(slot + 1) * width;
         let pull = &mut a[row.clone()];
         let mut size = dispatch(Centre { spread, a: pull, total });
-        wants.clear();
+        let mut count = 0;
         if let Some((layer, buffers)) = front.layers.first().zip(buffers.as_deref_mut()) {
             let first = slot * layer.width;
-            for (neuron, Neuron { index, .. }) in spread.neurons.iter().enumerate() {
+            for (neuron, &Neuron { index, .. }) in spread.neurons.iter().enumerate() {
                 let times = -buffers.mu[first + index];
+                room[count] = Want { neuron, times, ..Want::default() };
                 // A μ that is not a number has made the sum one that is none.
-                if times > 0.0 && buffers.cost[first + index] > 0.0 {
-                    wants.push(Want { neuron, times, ..Want::default() });
-                }
+                count += usize::from(times > 0.0 && buffers.cost[first + index] > 0.0);
             }
-            spread.reaches.spread(&mut wants, pull);
-            for want in &wants {
+            let wants = &mut room[..count];
+            spread.reaches.spread(wants, pull);
+            for want in wants {
                 let neuron = &spread.neurons[want.neuron];
+                let (times, found) = (f64::from(want.times), f64::from(want.found));
+                total.sum -= times * neuron.half;
+                // What underflows is less than a rounding of the least number.
+                total.error += (times + f64::from(f32::MIN_POSITIVE)) * neuron.error;
+                size += times * neuron.total;
+                let lacking = (neuron.half - found).max(0.0);
                 let index = first + neuron.index;
-                (buffers.loss[index], buffers.lift[index]) = (neuron.charge(want, width, total), want.line);
-                total.error += f64::from(want.times) * f64::from(layer.slop[neuron.index]);
-                size += f64::from(want.times) * f64::from(neuron.total);
+                (buffers.loss[index], buffers.lift[index]) = ((2.0 * times * lacking) as f32, want.line);
+                if found == f64::INFINITY {
+                    // Of an infinite sum nothing was taken.
+                    total.error = f64::INFINITY;
+                }
             }
         }
         // Every subtraction from a pull is rounded once, and what is subtracted twice.
-        let subtractions = wants.len() as f64 + 4.0;
-        total.error += subtractions * (ROUND_32 * size + width as f64 * f64::from(f32::MIN_POSITIVE));
+        let tiny = width as f64 * f64::from(f32::MIN_POSITIVE);
+        total.error += (count as f64 + 4.0) * (ROUND_32 * size + tiny);
         dispatch(Least { front, pull, x: &mut x[row], total });
-    }
-}
-
-impl Neuron {
-    /// Adds what a spread neuron may be at most to a total; returns the loss.
-    ///
-    /// By the roundings of what was found, what is spread may differ from the need: that far the line's constant is wrong, and where
-    /// it falls short the line too, twice as far. What each input takes may exceed its reach by a few roundings.
-    fn charge(&self, want: &Want, width: usize, total: &mut Total) -> f32 {
-        let (times, half) = (f64::from(want.times), f64::from(self.half));
-        let (found, all) = (f64::from(want.found), f64::from(self.total));
-        let need = times * half;
-        total.sum -= need;
-        total.error += 4.0 * roundings(width) as f64 * ROUND_32 * need;
-        total.error += 32.0 * (ROUND_32 * times + f64::from(f32::MIN_POSITIVE)) * all;
-        if found >= half {
-            // From an infinite sum nothing was taken.
-            total.error += if found.is_finite() { 0.0 } else { f64::INFINITY };
-            return 0.0;
-        }
-        total.error += 2.0 * times * (half - all).max(0.0);
-        (2.0 * times * (half - found)) as f32
     }
 }
 

@@ -88,15 +88,17 @@ impl Task for Spreading<'_> {
             let want = &mut wants[w];
             let (side, after) = (&sides[want.neuron], &sides[next.neuron]);
             want.found = found;
+            let turn = Turn { want: *want, side, next: next.times, after };
             if found >= side.half {
                 let share = if side.half > 0.0 { side.half / found } else { 0.0 };
-                found = take::<S>(pull, want.times, share, side, next.times, after);
+                (found, _) = turn.take::<S, false>(pull, share);
                 want.line = 0.0;
             } else {
                 let (lacking, rest) = (side.half - found, side.total - found);
                 let share = if lacking < rest { lacking / rest } else { 1.0 };
-                want.line = side.half - take_all::<S>(pull, want.times, share, side);
-                found = free(pull, next.times, after);
+                let along;
+                (found, along) = turn.take::<S, true>(pull, share);
+                want.line = side.half - along;
             }
         }
     }
@@ -139,74 +141,58 @@ fn add_free<const N: usize>(sums: &mut [f32; N], pull: &[f32; N], each: f32, low
     }
 }
 
-/// Takes a share of what is free, and returns what is then free for the next neuron: of a row that is at hand.
-#[inline(always)]
-fn take<S: Simd>(pull: &mut [f32], times: f32, share: f32, side: &Side, next: f32, after: &Side) -> f32 {
-    let (mut sums, mut last) = ([0.0; BLOCK], [0.0; PANEL]);
-    let ((lows, low), (highs, high)) = (blocks!(side.low), blocks!(side.high));
-    let ((next_lows, next_low), (next_highs, next_high)) = (blocks!(after.low), blocks!(after.high));
-    let (pulls, pull) = blocks!(mut pull);
-    let (each, next_each, taken) = (1.0 / times, 1.0 / next, times * share);
-    let sides = lows.iter().zip(highs).zip(next_lows.iter().zip(next_highs));
-    for (pull, ((low, high), (next_low, next_high))) in pulls.iter_mut().zip(sides) {
-        take_share::<S, BLOCK>(pull, each, taken, low, high);
-        add_free(&mut sums, pull, next_each, next_low, next_high);
+/// A neuron's turn, and who is next: what is free for that one is summed while the row is at hand.
+struct Turn<'a> {
+    want: Want,
+    side: &'a Side,
+    next: f32,
+    after: &'a Side,
+}
+
+impl Turn<'_> {
+    /// Takes a share of what is free or, with `REST`, all of it and a share of the rest. Returns what is then free for the next,
+    /// and with `REST` what is taken along the pulls that are left, less what against them.
+    #[inline(always)]
+    fn take<S: Simd, const REST: bool>(&self, pull: &mut [f32], share: f32) -> (f32, f32) {
+        let Turn { want: Want { times, .. }, side, next, after } = *self;
+        let ((lows, low), (highs, high)) = (blocks!(side.low), blocks!(side.high));
+        let ((next_lows, next_low), (next_highs, next_high)) = (blocks!(after.low), blocks!(after.high));
+        let (pulls, pull) = blocks!(mut pull);
+        let (mut found, mut last_found) = ([0.0; BLOCK], [0.0; PANEL]);
+        let (mut along, mut last_along) = ([0.0; BLOCK], [0.0; PANEL]);
+        let (each, next_each) = (1.0 / times, 1.0 / next);
+        let sides = lows.iter().zip(highs).zip(next_lows.iter().zip(next_highs));
+        for (pull, ((low, high), (next_low, next_high))) in pulls.iter_mut().zip(sides) {
+            take::<S, REST, BLOCK>(&mut along, pull, [times, each, share], low, high);
+            add_free(&mut found, pull, next_each, next_low, next_high);
+        }
+        let sides = low.zip(high).zip(next_low.zip(next_high));
+        if let Some((pull, ((low, high), (next_low, next_high)))) = pull.zip(sides) {
+            take::<S, REST, PANEL>(&mut last_along, pull, [times, each, share], low, high);
+            add_free(&mut last_found, pull, next_each, next_low, next_high);
+        }
+        (total(&found, last_found), if REST { total(&along, last_along) } else { 0.0 })
     }
-    if let (Some(pull), Some(low), Some(high), Some(next_low), Some(next_high)) =
-        (pull, low, high, next_low, next_high)
-    {
-        take_share::<S, PANEL>(pull, each, taken, low, high);
-        add_free(&mut last, pull, next_each, next_low, next_high);
-    }
-    total(&sums, last)
 }
 
 #[inline(always)]
-fn take_share<S: Simd, const N: usize>(
+fn take<S: Simd, const REST: bool, const N: usize>(
+    along: &mut [f32; N],
     pull: &mut [f32; N],
-    each: f32,
-    taken: f32,
+    [times, each, share]: [f32; 3],
     low: &[f32; N],
     high: &[f32; N],
 ) {
     let (mut left, low, high) = (*pull, *low, *high);
     for lane in 0..N {
         let free = between(left[lane] * each, low[lane], high[lane]);
-        left[lane] = S::mul_add(-taken, free, left[lane]);
-    }
-    *pull = left;
-}
-
-/// Takes all that is free and a share of each rest. Returns what is taken along the pulls that are left, less what against them.
-#[inline(always)]
-fn take_all<S: Simd>(pull: &mut [f32], times: f32, share: f32, side: &Side) -> f32 {
-    let (mut sums, mut last) = ([0.0; BLOCK], [0.0; PANEL]);
-    let ((lows, low), (highs, high)) = (blocks!(side.low), blocks!(side.high));
-    let (pulls, pull) = blocks!(mut pull);
-    for (pull, (low, high)) in pulls.iter_mut().zip(lows.iter().zip(highs)) {
-        take_rest::<S, BLOCK>(&mut sums, pull, times, share, low, high);
-    }
-    if let (Some(pull), Some(low), Some(high)) = (pull, low, high) {
-        take_rest::<S, PANEL>(&mut last, pull, times, share, low, high);
-    }
-    total(&sums, last)
-}
-
-#[inline(always)]
-fn take_rest<S: Simd, const N: usize>(
-    along: &mut [f32; N],
-    pull: &mut [f32; N],
-    times: f32,
-    share: f32,
-    low: &[f32; N],
-    high: &[f32; N],
-) {
-    let (mut left, low, high, each) = (*pull, *low, *high, 1.0 / times);
-    for lane in 0..N {
-        let free = between(left[lane] * each, low[lane], high[lane]);
-        let taken = S::mul_add(share, low[lane] + high[lane] - free, free);
-        left[lane] = S::mul_add(-times, taken, left[lane]);
-        along[lane] += same_way(taken, left[lane]);
+        if REST {
+            let taken = S::mul_add(share, low[lane] + high[lane] - free, free);
+            left[lane] = S::mul_add(-times, taken, left[lane]);
+            along[lane] += same_way(taken, left[lane]);
+        } else {
+            left[lane] = S::mul_add(-times * share, free, left[lane]);
+        }
     }
     *pull = left;
 }
