@@ -3,7 +3,7 @@
 use crate::net::Net;
 use ndarray::linalg::general_mat_mul;
 use ndarray::{Array2, ArrayView2, ArrayViewMut2, Zip, s};
-use pg_runtime::kernel::{Matrix, padded};
+use pg_runtime::kernel::{Matrix, Reach, Reaches, Want, padded};
 use pg_runtime::network::{LayerError, Model, Network};
 
 pub struct Interpreter {
@@ -60,6 +60,10 @@ impl Network for Interpreter {
         Box::new(Plain(Array2::from_shape_vec((rows, cols), matrix.to_vec()).expect("whole rows")))
     }
 
+    fn reaches(&self, reaches: Vec<Reach>) -> Box<dyn Reaches> {
+        Box::new(PlainReaches(reaches))
+    }
+
     fn forward(&self, x: &[f32], y: &mut [f32]) {
         let rows = x.len() / self.inputs();
         let x = ArrayView2::from_shape((rows, self.inputs()), x).expect("whole inputs");
@@ -92,4 +96,50 @@ impl Matrix for Plain {
         let mut c = ArrayViewMut2::from_shape((count, padded(cols)), c).expect("as many rows");
         general_mat_mul(1.0, &a.slice(s![.., ..rows]), &self.0, 0.0, &mut c.slice_mut(s![.., ..cols]));
     }
+}
+
+/// Reaches as they are.
+struct PlainReaches(Vec<Reach>);
+
+/// Numbers that are summed apart, which the compiler can do at once.
+const LANES: usize = 16;
+
+impl Reaches for PlainReaches {
+    fn spread(&self, wants: &mut [Want], pull: &mut [f32]) {
+        for want in wants {
+            let Reach { reach, total, half } = &self.0[want.neuron];
+            let each = 1.0 / want.times;
+            let mut sums = [0.0; LANES];
+            for (pull, reach) in pull.as_chunks::<LANES>().0.iter().zip(reach.as_chunks::<LANES>().0) {
+                for lane in 0..LANES {
+                    sums[lane] += free(pull[lane] * each, reach[lane]).abs();
+                }
+            }
+            want.found = sums.iter().sum();
+            let (lacking, rest) = (half - want.found, total - want.found);
+            let (of_free, of_rest) = match lacking > 0.0 {
+                true if lacking < rest => (1.0, lacking / rest),
+                true => (1.0, 1.0),
+                false if *half > 0.0 => (half / want.found, 0.0),
+                false => (0.0, 0.0),
+            };
+            let mut along = [0.0; LANES];
+            for (pull, reach) in pull.as_chunks_mut::<LANES>().0.iter_mut().zip(reach.as_chunks::<LANES>().0) {
+                for lane in 0..LANES {
+                    let free = free(pull[lane] * each, reach[lane]);
+                    let taken = of_free * free + of_rest * (reach[lane] - free);
+                    pull[lane] -= want.times * taken;
+                    along[lane] += if pull[lane] < 0.0 { -taken } else { taken };
+                }
+            }
+            want.line = if lacking > 0.0 { half - along.iter().sum::<f32>() } else { 0.0 };
+        }
+    }
+}
+
+/// What of a pull a reach of the same sign allows.
+fn free(pull: f32, reach: f32) -> f32 {
+    let (low, high) = if reach < 0.0 { (reach, 0.0) } else { (0.0, reach) };
+    let pull = if pull > low { pull } else { low };
+    if pull < high { pull } else { high }
 }

@@ -26,6 +26,8 @@ pub struct Node {
     pub bound: f32,
     /// Where to split next.
     pub branch: Option<Branch>,
+    /// The length of its steps, as a share of what [`Steps`] say. It is the children's too: they are much alike.
+    stride: f32,
 }
 
 /// An undecided neuron, and what its relaxation costs the bound.
@@ -51,6 +53,11 @@ pub struct Steps {
     pub decay: f32,
 }
 
+/// A step below the root that gains makes the next ones longer, one that does not makes them shorter, within limits.
+const LONGER: f32 = 1.5;
+const SHORTER: f32 = 0.7;
+const STRIDES: (f32, f32) = (0.02, 2.0);
+
 /// A row at a node, and the bound that is enough.
 pub struct Work<'r> {
     pub row: &'r Row,
@@ -62,7 +69,15 @@ impl Node {
     pub fn root(front: &Front) -> Node {
         let shares = front.layers.iter().flat_map(|layer| &layer.alpha);
         let alpha = shares.map(|&alpha| to_byte(alpha)).collect();
-        Node { alpha, splits: vec![], bound: f32::NEG_INFINITY, branch: None }
+        Node { alpha, splits: vec![], bound: f32::NEG_INFINITY, branch: None, stride: 1.0 }
+    }
+
+    /// Sets the length of the next steps by whether one gained. The root's many steps set their own.
+    fn pace(&mut self, gained: bool) {
+        if !self.splits.is_empty() {
+            let change = if gained { LONGER } else { SHORTER };
+            self.stride = (self.stride * change).clamp(STRIDES.0, STRIDES.1);
+        }
     }
 
     /// The node with one more phase.
@@ -83,6 +98,8 @@ pub struct Ascent<'f> {
     a: Buffer,
     x: Buffer,
     totals: Vec<Total>,
+    /// The best bound that each slot's own multipliers gave: a node's may be its parent's, from others.
+    best: Vec<f32>,
     /// Rows passed backward.
     pub passes: u64,
 }
@@ -97,6 +114,7 @@ impl<'f> Ascent<'f> {
             a: Buffer::zeros(inputs),
             x: Buffer::zeros(inputs),
             totals: vec![Total::default(); ROWS],
+            best: vec![0.0; ROWS],
             passes: 0,
         }
     }
@@ -121,12 +139,17 @@ impl<'f> Ascent<'f> {
             for slot in 0..live.len() {
                 let work = &mut works[live[slot]];
                 let bound = self.bound(slot);
-                if bound > work.node.bound {
-                    work.node.bound = bound;
-                    if step > 0 {
-                        self.save(slot, &mut work.node);
-                    }
+                let gained = bound > self.best[slot];
+                if step == 0 {
+                    self.best[slot] = bound;
+                } else if gained {
+                    self.best[slot] = bound;
+                    self.save(slot, &mut work.node);
                 }
+                if step > 0 {
+                    work.node.pace(gained);
+                }
+                work.node.bound = work.node.bound.max(bound);
                 if work.node.bound > work.target {
                     continue;
                 }
@@ -198,6 +221,7 @@ impl<'f> Ascent<'f> {
                 values.copy_within(from * layer.width..(from + 1) * layer.width, to * layer.width);
             }
         }
+        self.best[to] = self.best[from];
         let inputs = self.front.input_lower.len();
         self.x.copy_within(from * inputs..(from + 1) * inputs, to * inputs);
     }
@@ -298,8 +322,9 @@ impl<'f> Ascent<'f> {
     /// One step of Adam along the supergradient.
     fn step(&mut self, works: &mut [Work], live: &[usize], step: usize, rate: f32) {
         let correction = 1.0 - DECAY.powi(step as i32 + 1);
+        let rates: Vec<f32> = live.iter().map(|&work| rate * works[work].node.stride).collect();
         for (layer, buffers) in self.front.layers.iter().zip(&mut self.layers) {
-            dispatch(Step { buffers, count: live.len() * layer.width, correction, rate });
+            dispatch(Step { buffers, width: layer.width, correction, rates: &rates });
         }
         for (slot, &work) in live.iter().enumerate() {
             for split in &works[work].node.splits {
@@ -311,7 +336,7 @@ impl<'f> Ascent<'f> {
                 let gradient = scale * if split.on { -z } else { z };
                 let (mean, square) = (&mut buffers.mean[index], &mut buffers.square[index]);
                 let change = adam(gradient, mean, square, correction);
-                let beta = (beta + rate * scale * change).max(0.0);
+                let beta = (beta + rates[slot] * scale * change).max(0.0);
                 buffers.shift[index] = if split.on { -beta } else { beta };
             }
         }

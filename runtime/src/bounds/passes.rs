@@ -180,9 +180,10 @@ impl Task for Push<'_> {
 /// Moves the shares of the undecided neurons with μ ≥ 0.
 pub struct Step<'a> {
     pub buffers: &'a mut Buffers,
-    pub count: usize,
+    pub width: usize,
     pub correction: f32,
-    pub rate: f32,
+    /// Of each row.
+    pub rates: &'a [f32],
 }
 
 impl Task for Step<'_> {
@@ -190,12 +191,14 @@ impl Task for Step<'_> {
 
     #[inline(always)]
     fn run<S: Simd>(self) {
-        let Step { buffers, count, correction, rate } = self;
+        let Step { buffers, width, correction, rates } = self;
+        let count = rates.len() * width;
         let (mu, z, cost) = (chunks(&buffers.mu[..count]), chunks(&buffers.z[..count]), chunks(&buffers.cost[..count]));
         let alpha = chunks_mut(&mut buffers.alpha[..count]);
         let mean = chunks_mut(&mut buffers.mean[..count]);
         let square = chunks_mut(&mut buffers.square[..count]);
         for c in 0..count / PANEL {
+            let rate = rates[c * PANEL / width];
             let (mu, z, cost) = (mu[c], z[c], cost[c]);
             let (mut share, mut new_mean, mut new_square) = (alpha[c], mean[c], square[c]);
             for lane in 0..PANEL {

@@ -228,7 +228,7 @@ impl<'a> Prover<'a> {
             }
             let takes = trend.note(answer.nodes, tree.lowest().min(stuck), target);
             let is_worth = if self.effort.all_or_nothing {
-                takes <= self.effort.nodes as f32 * DOUBT.exp2()
+                self.effort.nodes == u64::MAX || takes <= self.effort.nodes as f32 * DOUBT.exp2()
             } else {
                 trend.gain > STALLED * trend.bound.abs()
             };

@@ -67,7 +67,7 @@ struct Open {
 pub const AT_ROOT: Steps = Steps { count: 20, rate: 0.3, decay: 0.87 };
 /// And at a node of a hidden neuron's tree: more steps gain less than more nodes, but for deep layers with many slopes.
 const AT_NODE: Steps = Steps { count: 1, rate: 0.2, decay: 0.85 };
-const AT_DEEP_NODE: Steps = Steps { count: 3, ..AT_NODE };
+const AT_DEEP_NODE: Steps = Steps { count: 2, ..AT_NODE };
 const DEEP: usize = 3;
 pub const NO_STEPS: Steps = Steps { count: 0, rate: 0.0, decay: 1.0 };
 

@@ -12,7 +12,7 @@ use crate::bounds::{Domain, Emptiness, Front, Steps};
 use std::time::Instant;
 
 /// So few live neurons are swept.
-const NARROW: u64 = 6;
+const NARROW: u64 = 10;
 /// Bounds of their neurons are worth so many times the nodes of others, and then so many times as many again.
 const NARROW_EFFORT: u64 = 20;
 const GROWTH: u64 = 4;
