@@ -1,8 +1,9 @@
 //! The float32 bound of the fast engine against exact minima: never above, whatever the steps and the splits.
 
-use super::{network, network_of, oracle, output, rational};
+use super::{Tuned, network, network_of, oracle, output, rational};
 use num_rational::BigRational;
 use pg_runtime::bounds::{Ascent, Bounder, Domain, Front, Layers, Node, Objective, Place, Row, Steps, Work};
+use pg_runtime::network::Network;
 use pg_tests::Random;
 use pg_tests::oracle::{Linear, Region, exact, exact_minimum};
 
@@ -69,7 +70,9 @@ fn no_tree_is_above_the_exact_minimum() {
         let Cube { lower, upper, region } = cube(inputs, &mut random);
         let bounded = Bounder::new(&network, &layers, lower.clone(), upper.clone(), None);
         let (_, domain) = bounded.expect("a box is not empty");
-        let front = |end| Front::new(&network, &layers, 0..end, &domain, (&lower, &upper));
+        let tuned = Tuned(&network);
+        let network: &dyn Network = if seed % 2 == 0 { &network } else { &tuned };
+        let front = |end| Front::new(network, &layers, 0..end, &domain, (&lower, &upper));
 
         let neuron = random.below(layers.0[1].outputs);
         for sign in [1.0, -1.0] {
@@ -99,7 +102,9 @@ fn least_of(widths: &[usize], is_negative: bool, random: &mut Random) -> (f32, B
     let Cube { lower, upper, region } = cube(widths[0], random);
     let bounded = Bounder::new(&network, &layers, lower.clone(), upper.clone(), None);
     let (_, domain) = bounded.expect("a box is not empty");
-    let front = Front::new(&network, &layers, 0..1, &domain, (&lower, &upper));
+    let tuned = Tuned(&network);
+    let network: &dyn Network = if random.below(2) == 0 { &network } else { &tuned };
+    let front = Front::new(network, &layers, 0..1, &domain, (&lower, &upper));
     let x = random.numbers(widths[0]);
     let y = random.number();
     let y = if is_negative { -y.abs() * layers.0[1].row(0)[0].signum() } else { y };
@@ -145,7 +150,9 @@ fn a_split_bounds_its_own_side() {
         let bounded = Bounder::new(&network, &layers, lower.clone(), upper.clone(), None);
         let (_, domain) = bounded.expect("a box is not empty");
         let Some(neuron) = Domain::undecided(&domain, 0).next() else { continue };
-        let front = Front::new(&network, &layers, 0..1, &domain, (&lower, &upper));
+        let tuned = Tuned(&network);
+        let network: &dyn Network = if seed % 2 == 0 { &network } else { &tuned };
+        let front = Front::new(network, &layers, 0..1, &domain, (&lower, &upper));
         let row = front.neuron_row(&layers.0[1], 0, 1.0, &domain);
         for on in [true, false] {
             let sign = if on { -1.0 } else { 1.0 };

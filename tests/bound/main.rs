@@ -6,6 +6,7 @@ mod plain;
 use num_rational::BigRational;
 use pg_codegen::interpret::Interpreter;
 use pg_runtime::bounds::{Bounder, Layers, Objective, Relaxation, enclose};
+use pg_runtime::network::{LayerError, Model, Network};
 use pg_tests::Random;
 use pg_tests::model::{compile, floats, int, model, node, value, with};
 use pg_tests::oracle::{Layer, Linear, Region, exact, exact_minimum};
@@ -36,6 +37,35 @@ fn network_of(widths: &[usize], random: &mut Random) -> Interpreter {
         last = h;
     }
     Interpreter::new(compile(&model(13, value("x", &[1, widths[0] as i64]), tensors, nodes)).expect("a network"))
+}
+
+/// The network with the kernels of generated code.
+struct Tuned<'a>(&'a Interpreter);
+
+impl Network for Tuned<'_> {
+    fn model(&self) -> &Model {
+        self.0.model()
+    }
+
+    fn widths(&self) -> &[usize] {
+        self.0.widths()
+    }
+
+    fn layer_error(&self, layer: usize) -> Option<LayerError<'_>> {
+        self.0.layer_error(layer)
+    }
+
+    fn forward(&self, x: &[f32], y: &mut [f32]) {
+        self.0.forward(x, y);
+    }
+
+    fn backward(&self, layer: usize, nu: &[f64], mu: &mut [f64]) {
+        self.0.backward(layer, nu, mu);
+    }
+
+    fn copy_layer(&self, layer: usize, weight: &mut [f32], bias: &mut [f32]) {
+        self.0.copy_layer(layer, weight, bias);
+    }
 }
 
 /// The first `count` layers, as the oracle reads them.

@@ -165,6 +165,26 @@ impl Front {
         self.row(coefficients, f64::from(sign * layer.bias[neuron]), error)
     }
 
+    /// A row with so many times another, both of hidden neurons: what the coefficients are rounded by is part of the error.
+    pub fn sum_row(&self, row: &Row, times: f32, other: &Row, domain: &Domain) -> Row {
+        assert!(row.x.is_none() && other.x.is_none());
+        let (_, largest) = self.last(domain);
+        let times_64 = f64::from(times);
+        let mut error = row.error + times_64.abs() * other.error;
+        for ((&a, &b), largest) in row.mu.iter().zip(&other.mu).zip(&largest) {
+            error += 2.0 * ROUND_32 * (f64::from(a).abs() + (times_64 * f64::from(b)).abs()) * largest;
+            error += UNDERFLOW_32 * largest;
+        }
+        let product = times_64 * other.constant;
+        error += 2.0 * f64::EPSILON * (row.constant.abs() + product.abs());
+        Row {
+            mu: row.mu.iter().zip(&other.mu).map(|(a, b)| a + times * b).collect(),
+            x: None,
+            constant: row.constant + product,
+            error: error * (1.0 + 1e-9) + f64::MIN_POSITIVE,
+        }
+    }
+
     /// An objective over the network's outputs, carried to the last hidden layer in float64 and rounded: the distance from
     /// what is rounded is part of the row's error. Coefficients of the network's inputs need a front that starts there.
     pub fn objective_row(&self, layer: &Layer, objective: &Objective, domain: &Domain) -> Row {
@@ -205,19 +225,6 @@ impl Front {
         }
         row.error = error * (1.0 + 1e-9) + f64::MIN_POSITIVE;
         row
-    }
-}
-
-impl Row {
-    /// With so many times another row: to be attacked, not proved, since the rounding is not part of the error.
-    pub fn plus(&self, times: f32, other: &Row) -> Row {
-        let sum = |a: &[f32], b: &[f32]| a.iter().zip(b).map(|(a, b)| a + times * b).collect();
-        Row {
-            mu: sum(&self.mu, &other.mu),
-            x: self.x.as_ref().zip(other.x.as_ref()).map(|(a, b)| sum(a, b)),
-            constant: self.constant + f64::from(times) * other.constant,
-            error: f64::INFINITY,
-        }
     }
 }
 

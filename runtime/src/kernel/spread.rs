@@ -226,3 +226,78 @@ fn total(sums: &[f32; BLOCK], mut lanes: [f32; PANEL]) -> f32 {
     }
     lanes[0]
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::simd::Portable;
+    use super::*;
+
+    /// Numbers from −1 to 1 that repeat late.
+    fn numbers(count: usize, from: usize) -> Vec<f32> {
+        (from..from + count).map(|k| ((k * 7919 + 13) % 2003) as f32 / 1001.0 - 1.0).collect()
+    }
+
+    /// By the definition, in float64: what is free, and the pulls that are left.
+    fn expected(want: Want, Reach { reach, total, half }: &Reach, pull: &mut [f64]) -> f64 {
+        let times = f64::from(want.times);
+        let free = |pull: f64, reach: f64| if pull * reach > 0.0 { (pull / times).abs().min(reach.abs()) } else { 0.0 };
+        let found: f64 = pull.iter().zip(reach).map(|(&pull, &reach)| free(pull, reach.into())).sum();
+        let (half, total) = (f64::from(*half), f64::from(*total));
+        for (pull, &reach) in pull.iter_mut().zip(reach) {
+            let (free, all) = (free(*pull, reach.into()), f64::from(reach).abs());
+            let lacking = (half - found) / (total - found);
+            let taken = if found >= half { free * half / found } else { free + (all - free) * lacking };
+            *pull -= times * taken * f64::from(reach).signum();
+        }
+        found
+    }
+
+    #[test]
+    fn every_width_agrees_with_the_definition() {
+        for width in (PANEL..12 * PANEL).step_by(PANEL) {
+            let reach = |neuron: usize| {
+                let reach = numbers(width, 31 * neuron);
+                let total: f32 = reach.iter().map(|reach| reach.abs()).sum();
+                Reach { reach, total, half: total * (0.1 + 0.2 * neuron as f32) }
+            };
+            let reaches: Vec<Reach> = (0..5).map(reach).collect();
+            let want = |neuron: usize| Want { neuron, times: 0.3 + neuron as f32, ..Want::default() };
+            let start: Vec<Want> = [3, 0, 1, 4, 2, 0].map(want).to_vec();
+            let sides = Sides::new(reaches.clone());
+            let run = |portable: bool| {
+                let (mut wants, mut pull) = (start.clone(), numbers(width, 777));
+                let task = Spreading { sides: &sides.0, wants: &mut wants, pull: &mut pull };
+                if portable {
+                    task.run::<Portable>()
+                } else {
+                    dispatch(task)
+                }
+                (wants, pull)
+            };
+            for (wants, pull) in [run(false), run(true)] {
+                let mut exact: Vec<f64> = numbers(width, 777).into_iter().map(f64::from).collect();
+                for want in &wants {
+                    let found = expected(*want, &reaches[want.neuron], &mut exact);
+                    assert!((found - f64::from(want.found)).abs() < 1e-4 * (1.0 + found), "{found}, not {want:?}");
+                }
+                for (exact, &pull) in exact.iter().zip(&pull) {
+                    assert!((exact - f64::from(pull)).abs() < 1e-4, "{exact}, not {pull}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn numbers_that_are_none_take_no_more_than_the_reach() {
+        let reach = Reach { reach: vec![1.0; PANEL], total: 16.0, half: 4.0 };
+        let sides = Sides::new(vec![reach]);
+        for times in [f32::MIN_POSITIVE / 1e6, 1.0, f32::MAX] {
+            let mut wants = [Want { neuron: 0, times, ..Want::default() }];
+            let mut pull = [0.0; PANEL];
+            pull[0] = f32::NAN;
+            sides.spread(&mut wants, &mut pull);
+            assert!(pull[0].is_nan() && wants[0].found <= 16.0, "{wants:?}");
+            assert!(pull[1..].iter().all(|pull| pull.abs() <= times * 1.001), "{pull:?}");
+        }
+    }
+}

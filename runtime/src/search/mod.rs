@@ -8,6 +8,7 @@ mod descend;
 mod exact;
 mod fast;
 mod peregrinn;
+mod planes;
 mod prove;
 mod refine;
 mod sample;

@@ -6,6 +6,7 @@
 //! and what was thousands of undecided neurons becomes dozens.
 
 use super::attack::{Found, attack};
+use super::planes::pairs;
 use super::prove::{Claim, Effort, prove};
 use super::{End, Search};
 use crate::bounds::{Ascent, Domain, Emptiness, Front, Node, Row, Steps, Work};
@@ -51,9 +52,9 @@ pub struct Refinement {
 
 /// One face of a neuron's bounds: the least value of `sign·z`.
 #[derive(Clone, Copy)]
-struct Face {
-    neuron: usize,
-    sign: f32,
+pub struct Face {
+    pub neuron: usize,
+    pub sign: f32,
 }
 
 /// A claim about a face, and the lowest value seen there.
@@ -77,7 +78,7 @@ const FIRST_NODES: u64 = 50;
 const LEAST_NODES: u64 = 50_000;
 /// Steps of the attack on every neuron, and on those that resist a proof.
 const ATTACK_STEPS: usize = 8;
-const HARD_ATTACK_STEPS: usize = 30;
+pub const HARD_ATTACK_STEPS: usize = 30;
 /// A bound this near the value seen is near enough: a share of it, and a bit.
 const NEAR: (f32, f32) = (0.02, 1e-3);
 /// More undecided neurons than so many times those that take both signs, and some, are far above them.
@@ -143,8 +144,7 @@ impl Search<'_> {
         let rows = self.rows(&front, &refined.domain, layer, &faces);
         let roots = self.raise(&front, &rows, AT_ROOT);
         let mut found = attack(&front, &rows.iter().collect::<Vec<_>>(), HARD_ATTACK_STEPS, None);
-        let widths: Vec<f32> = found.chunks(2).map(|pair| -pair[0].value - pair[1].value).collect();
-        let sums = sums(&rows, &widths);
+        let sums: Vec<Row> = pairs(&front, &refined.domain, &rows, &found).into_iter().map(|pair| pair.row).collect();
         let claim = |(((face, row), root), found): (((Face, Row), Node), &Found)| {
             let claim = Claim { row, target: near(found.value), root };
             Open { face, claim, seen: found.value }
@@ -215,9 +215,7 @@ impl Search<'_> {
         nodes: u64,
         all_or_nothing: bool,
     ) -> Result<Vec<Open>, End> {
-        let steps = if layer < DEEP { AT_NODE } else { AT_DEEP_NODE };
-        let total = self.counters.neuron_nodes.max(LEAST_NODES);
-        let effort = Effort { nodes, total, all_or_nothing, steps, threads: self.threads() };
+        let effort = self.effort(layer, nodes, all_or_nothing);
         let answers = prove(front, claims.iter().map(|open| &open.claim).collect(), effort, self.control);
         self.counters.neuron_nodes += answers.iter().map(|answer| answer.nodes).sum::<u64>();
         self.tighten(refined, layer, claims.iter().zip(&answers).map(|(open, answer)| (open.face, answer.bound)));
@@ -227,7 +225,14 @@ impl Search<'_> {
         Ok(left.map(|(open, _)| open).collect())
     }
 
-    fn rows(&self, front: &Front, domain: &Domain, layer: usize, faces: &[Face]) -> Vec<Row> {
+    /// For claims about a layer.
+    pub fn effort(&self, layer: usize, nodes: u64, all_or_nothing: bool) -> Effort {
+        let steps = if layer < DEEP { AT_NODE } else { AT_DEEP_NODE };
+        let total = self.counters.neuron_nodes.max(LEAST_NODES);
+        Effort { nodes, total, all_or_nothing, steps, threads: self.threads() }
+    }
+
+    pub fn rows(&self, front: &Front, domain: &Domain, layer: usize, faces: &[Face]) -> Vec<Row> {
         let weights = &self.layers.0[layer];
         faces.iter().map(|face| front.neuron_row(weights, face.neuron, face.sign, domain)).collect()
     }
@@ -261,25 +266,11 @@ fn faces(domain: &Domain, layer: usize) -> Vec<Face> {
     domain.undecided(layer).flat_map(both_faces).collect()
 }
 
-fn both_faces(neuron: usize) -> [Face; 2] {
+pub fn both_faces(neuron: usize) -> [Face; 2] {
     [1.0, -1.0].map(|sign| Face { neuron, sign })
 }
 
-/// Sums and differences of two neurons, scaled to how far they range, from their rows of either sign.
-fn sums(rows: &[Row], widths: &[f32]) -> Vec<Row> {
-    let mut sums = Vec::new();
-    for second in 2..rows.len() {
-        for first in 0..second / 2 * 2 {
-            let scale = widths[first / 2] / widths[second / 2];
-            if scale.is_finite() {
-                sums.push(rows[first].plus(scale, &rows[second]));
-            }
-        }
-    }
-    sums
-}
-
 /// Near enough to the lowest value seen.
-fn near(seen: f32) -> f32 {
+pub fn near(seen: f32) -> f32 {
     seen - NEAR.0 * seen.abs() - NEAR.1
 }

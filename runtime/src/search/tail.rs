@@ -6,6 +6,7 @@
 
 use super::attack::attack;
 use super::peregrinn::Task;
+use super::planes::Plane;
 use super::refine::{NO_STEPS, Refined, Round};
 use super::{End, Search};
 use crate::bounds::{Domain, Emptiness, Front, Steps};
@@ -13,6 +14,8 @@ use std::time::Instant;
 
 /// So few live neurons are swept.
 const NARROW: u64 = 10;
+/// And of so few, every two together are bounded too.
+const FEW: u64 = 6;
 /// Bounds of their neurons are worth so many times the nodes of others, and then so many times as many again.
 const NARROW_EFFORT: u64 = 20;
 const GROWTH: u64 = 4;
@@ -29,6 +32,19 @@ struct Piece {
     tasks: Vec<usize>,
     /// How often it was halved.
     depth: usize,
+}
+
+impl Piece {
+    /// One point, of so many activations, padded.
+    fn point(x: &[f32], count: usize) -> Piece {
+        let at: Vec<f64> = x[..count].iter().map(|&x| x.into()).collect();
+        Piece { lower: at.clone(), upper: at, tasks: vec![], depth: 0 }
+    }
+
+    /// Clips the piece to the half-spaces; false if nothing is left.
+    fn clip(&mut self, lowest: &[f64], planes: &[Plane]) -> bool {
+        planes.iter().all(|plane| plane.clip(lowest, &mut self.lower, &mut self.upper))
+    }
 }
 
 impl<'a> Search<'a> {
@@ -55,8 +71,15 @@ impl<'a> Search<'a> {
             self.times.refine += start.elapsed().as_secs_f64();
             self.attack_from_reached(tasks, refined, &reached?)?;
             self.close_at_root(tasks, refined);
-            let closed = self.sweep(tasks, refined, layer, round.pieces)?;
+            let closed = self.sweep(tasks, refined, layer, &[], round.pieces)?;
             self.drop_closed(tasks, &closed);
+            if !tasks.is_empty() && live <= FEW {
+                let start = Instant::now();
+                let planes = self.planes(refined, layer, nodes);
+                self.times.refine += start.elapsed().as_secs_f64();
+                let closed = self.sweep(tasks, refined, layer, &planes?, round.pieces)?;
+                self.drop_closed(tasks, &closed);
+            }
             let spent = self.counters.neuron_nodes - before;
             let is_tighter = refined.domain.lower[layer] != known.0 || refined.domain.upper[layer] != known.1;
             if !is_tighter || self.counters.neuron_nodes + GROWTH * spent > limit {
@@ -67,15 +90,17 @@ impl<'a> Search<'a> {
         Ok(())
     }
 
-    /// The tasks that a sweep behind the given layer, of so many pieces at most, closes, by their index.
+    /// The tasks that a sweep behind the given layer, of so many pieces at most and within half-spaces, closes, by their index.
     fn sweep(
         &mut self,
         tasks: &[Task<'a>],
         refined: &Refined,
         layer: usize,
+        planes: &[Plane],
         pieces_left: u64,
     ) -> Result<Vec<usize>, End> {
         let live: Vec<usize> = refined.domain.live(layer).collect();
+        let lowest: Vec<f64> = live.iter().map(|&j| refined.domain.lower[layer][j]).collect();
         let swept = |task: &Task| !task.rows.is_empty() && !task.rows.iter().any(|row| row.has_inputs());
         let mut closing: Vec<bool> = tasks.iter().map(swept).collect();
         let mut pieces = vec![Piece {
@@ -88,10 +113,11 @@ impl<'a> Search<'a> {
             let Some(mut piece) = pieces.pop() else { break };
             self.go_on()?;
             piece.tasks.retain(|&task| closing[task]);
-            if piece.tasks.is_empty() {
+            if piece.tasks.is_empty() || !piece.clip(&lowest, planes) {
                 continue;
             }
-            for violated in self.bound_piece(tasks, refined, layer, &mut piece) {
+            let allows = |x: &[f32]| Piece::point(x, live.len()).clip(&lowest, planes);
+            for violated in self.bound_piece(tasks, refined, layer, &mut piece, allows) {
                 closing[violated] = false;
             }
             piece.tasks.retain(|&task| closing[task]);
@@ -105,8 +131,16 @@ impl<'a> Search<'a> {
         Ok((0..tasks.len()).filter(|&task| closing[task]).collect())
     }
 
-    /// Drops the tasks that the piece's bounds exclude from it; returns those that the tail seems to violate somewhere in it.
-    fn bound_piece(&mut self, tasks: &[Task<'a>], refined: &Refined, layer: usize, piece: &mut Piece) -> Vec<usize> {
+    /// Drops the tasks that the piece's bounds exclude from it; returns those that the tail seems to violate somewhere in it, at
+    /// points that are allowed.
+    fn bound_piece(
+        &mut self,
+        tasks: &[Task<'a>],
+        refined: &Refined,
+        layer: usize,
+        piece: &mut Piece,
+        allows: impl Fn(&[f32]) -> bool,
+    ) -> Vec<usize> {
         let mut domain = refined.domain.clone();
         if self.bound_tail(&mut domain, layer, piece).is_err() {
             piece.tasks.clear();
@@ -122,7 +156,8 @@ impl<'a> Search<'a> {
         let found = attack(&front, &rows.iter().collect::<Vec<_>>(), ATTACK_STEPS, None);
         let is_violated = |&task: &usize| {
             let points = owners.iter().zip(&found).filter(|(owner, _)| **owner == task);
-            points.clone().count() > 0 && points.map(|(_, found)| found.value).all(|value| value <= 0.0)
+            points.clone().count() > 0
+                && points.map(|(_, found)| found).all(|found| found.value <= 0.0 && allows(&found.x))
         };
         piece.tasks.iter().copied().filter(is_violated).collect()
     }

@@ -1,0 +1,117 @@
+//! Half-spaces of a narrow layer: what two of its neurons can be together.
+//!
+//! Each neuron's bounds are reached, but hardly ever all at once. For sums and differences of two, scaled to how far each ranges, the
+//! least value is bounded like a neuron's own. Boxes of the layer's activations are then clipped to what these allow.
+
+use super::attack::{Found, attack};
+use super::prove::{Claim, prove};
+use super::refine::{AT_ROOT, Face, HARD_ATTACK_STEPS, Refined, both_faces, near};
+use super::{End, Search};
+use crate::bounds::{Domain, Front, Row};
+
+/// `Σ coefficient·z ≥ least` for two live neurons of a layer, by their place among them.
+#[derive(Clone, Debug)]
+pub struct Plane {
+    terms: [(usize, f64); 2],
+    least: f64,
+}
+
+/// The sum of a face and so many times another, of another neuron.
+pub struct Pair {
+    first: usize,
+    scale: f32,
+    second: usize,
+    pub row: Row,
+}
+
+/// What clipping may be wrong by: a share of the numbers in it.
+const ROUND: f64 = 1e-9;
+
+/// Sums and differences of two neurons: of rows for both faces of each, in turn, and where they were seen lowest.
+pub fn pairs(front: &Front, domain: &Domain, rows: &[Row], found: &[Found]) -> Vec<Pair> {
+    let width = |neuron: usize| -found[2 * neuron].value - found[2 * neuron + 1].value;
+    let mut pairs = Vec::new();
+    for second in 2..rows.len() {
+        for first in 0..second / 2 * 2 {
+            let scale = width(first / 2) / width(second / 2);
+            if scale.is_finite() {
+                let row = front.sum_row(&rows[first], scale, &rows[second], domain);
+                pairs.push(Pair { first, scale, second, row });
+            }
+        }
+    }
+    pairs
+}
+
+impl Search<'_> {
+    /// The half-spaces of every two live neurons of a layer, each with so many nodes.
+    pub fn planes(&mut self, refined: &Refined, layer: usize, nodes: u64) -> Result<Vec<Plane>, End> {
+        let front = self.front(refined.input(), &refined.domain, layer);
+        let faces: Vec<Face> = refined.domain.live(layer).flat_map(both_faces).collect();
+        let rows = self.rows(&front, &refined.domain, layer, &faces);
+        let found = attack(&front, &rows.iter().collect::<Vec<_>>(), HARD_ATTACK_STEPS, None);
+        let pairs = pairs(&front, &refined.domain, &rows, &found);
+        let sums: Vec<Row> = pairs.iter().map(|pair| pair.row.clone()).collect();
+        let seen = attack(&front, &sums.iter().collect::<Vec<_>>(), HARD_ATTACK_STEPS, None);
+        let roots = self.raise(&front, &sums, AT_ROOT);
+        let claim = |((row, root), seen): ((Row, _), Found)| Claim { row, target: near(seen.value), root };
+        let claims: Vec<Claim> = sums.into_iter().zip(roots).zip(seen).map(claim).collect();
+        let answers = prove(&front, claims.iter().collect(), self.effort(layer, nodes, false), self.control);
+        self.counters.neuron_nodes += answers.iter().map(|answer| answer.nodes).sum::<u64>();
+        self.go_on()?;
+        let sign = |face: usize| f64::from(faces[face].sign);
+        let plane = |(pair, bound): (&Pair, f32)| {
+            let second = sign(pair.second) * f64::from(pair.scale);
+            Plane { terms: [(pair.first / 2, sign(pair.first)), (pair.second / 2, second)], least: bound.into() }
+        };
+        Ok(pairs.iter().zip(answers.iter().map(|answer| answer.bound)).map(plane).collect())
+    }
+}
+
+impl Plane {
+    /// Clips a box of activations, of neurons with the given lower bounds, to what may satisfy the half-space; false if nothing does.
+    ///
+    /// An activation above 0 is the neuron's z; one of 0 may be any z from its lower bound on. What one neuron leaves to the other
+    /// is rounded outward.
+    pub fn clip(&self, lowest: &[f64], lower: &mut [f64], upper: &mut [f64]) -> bool {
+        for [(one, c), (other, d)] in [self.terms, [self.terms[1], self.terms[0]]] {
+            let least_z = if lower[other] > 0.0 { lower[other] } else { lowest[other] };
+            let most = if d > 0.0 { d * upper[other] } else { d * least_z };
+            let limit = (self.least - most) / c;
+            let slack = ROUND * (self.least.abs() + most.abs()) / c.abs() + f64::MIN_POSITIVE;
+            if c > 0.0 {
+                // z ≥ limit.
+                lower[one] = lower[one].max(limit - slack);
+            } else {
+                // z ≤ limit: below 0 the activation is 0.
+                upper[one] = upper[one].min((limit + slack).max(0.0));
+            }
+            if lower[one] > upper[one] {
+                return false;
+            }
+        }
+        true
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn boxes_are_clipped_to_the_half_space() {
+        let clip = |terms, least, lowest: [f64; 2], mut lower: [f64; 2], mut upper: [f64; 2]| {
+            let plane = Plane { terms, least };
+            plane.clip(&lowest, &mut lower, &mut upper).then_some((lower, upper))
+        };
+        let near = |a: [f64; 2], b: [f64; 2]| a.iter().zip(b).all(|(a, b)| (a - b).abs() < 1e-6);
+        let upper_limit = [(0, -1.0), (1, -2.0)];
+        let (lower, upper) = clip(upper_limit, -10.0, [1.0, 1.0], [1.0, 1.0], [9.0, 9.0]).expect("not empty");
+        assert!(near(lower, [1.0, 1.0]) && near(upper, [8.0, 4.5]), "{lower:?} {upper:?}");
+        assert_eq!(clip(upper_limit, -10.0, [6.0, 3.0], [6.0, 3.0], [9.0, 9.0]), None);
+        let (_, upper) = clip(upper_limit, -10.0, [-4.0, -1.0], [0.0, 0.0], [9.0, 9.0]).expect("not empty");
+        assert!(near(upper, [9.0, 7.0]), "what is off may be far below: {upper:?}");
+        let (lower, _) = clip([(0, 1.0), (1, 1.0)], 12.0, [-4.0, -1.0], [0.0, 0.0], [9.0, 9.0]).expect("not empty");
+        assert!(near(lower, [3.0, 3.0]), "{lower:?}");
+    }
+}
