@@ -108,6 +108,10 @@ impl Reaches for PlainReaches {
     fn spread(&self, wants: &mut [Want], pull: &mut [f32]) {
         for want in wants {
             let Reach { reach, total, half } = &self.0[want.neuron];
+            assert!(
+                reach.len() == pull.len() && pull.len().is_multiple_of(LANES),
+                "reaches are of the same inputs as pulls"
+            );
             let each = 1.0 / want.times;
             let mut sums = [0.0; LANES];
             for (pull, reach) in pull.as_chunks::<LANES>().0.iter().zip(reach.as_chunks::<LANES>().0) {

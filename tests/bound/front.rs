@@ -82,6 +82,16 @@ fn no_tree_is_above_the_exact_minimum() {
             let row = front(1).neuron_row(&layers.0[1], neuron, sign, &domain);
             check(seed, &front(1), &row, &least, &mut random);
         }
+        if layers.0[1].outputs > 1 {
+            let (other, times) = ((neuron + 1) % layers.0[1].outputs, random.number());
+            let mut both = vec![0.0; layers.0[1].outputs];
+            (both[neuron], both[other]) = (-1.0, times);
+            let least = exact_minimum(&oracle(&layers, 2), &region, &output(&both, 0.0)).expect("nonempty");
+            let [first, second] = [(neuron, -1.0), (other, 1.0)]
+                .map(|(neuron, sign)| front(1).neuron_row(&layers.0[1], neuron, sign, &domain));
+            let row = front(1).sum_row(&first, times, &second, &domain);
+            check(seed, &front(1), &row, &least, &mut random);
+        }
 
         let (x, y, constant) = (random.numbers(inputs), random.numbers(outputs), random.number());
         let form = Linear { input: x.iter().map(|&v| exact(v)).collect(), ..output(&y, constant) };
@@ -136,6 +146,42 @@ fn one_spread_neuron_is_bounded_exactly() {
         let (bound, room) = (rational(bound.into()), rational(1e-3));
         assert!(bound <= least, "seed {seed}: {bound} above {least}");
         assert!(bound > least - room, "seed {seed}: {bound} far below");
+    }
+}
+
+/// Many inputs, more than exact minima can be had of: no bound is above what a walk from corner to corner finds.
+#[test]
+fn no_wide_spread_is_above_a_corner() {
+    for seed in 0..60 {
+        let mut random = Random::new(seed);
+        let widths = [20 + random.below(120), 1 + random.below(40), 1];
+        let network = network_of(&widths, &mut random);
+        let layers = Layers::of(&network);
+        let Cube { lower, upper, .. } = cube(widths[0], &mut random);
+        let bounded = Bounder::new(&network, &layers, lower.clone(), upper.clone(), None);
+        let (_, domain) = bounded.expect("a box is not empty");
+        let value = |x: &[f64]| {
+            let dot = |row: &[f32], h: &[f64]| row.iter().zip(h).map(|(&w, h)| f64::from(w) * h).sum::<f64>();
+            let hidden = |j: usize| (dot(layers.0[0].row(j), x) + f64::from(layers.0[0].bias[j])).max(0.0);
+            let h: Vec<f64> = (0..widths[1]).map(hidden).collect();
+            dot(layers.0[1].row(0), &h) + f64::from(layers.0[1].bias[0])
+        };
+        let mut x = lower.clone();
+        let mut least = value(&x);
+        for i in 0..2 * widths[0] {
+            let i = i % widths[0];
+            let before = x[i];
+            x[i] = if before == lower[i] { upper[i] } else { lower[i] };
+            let now = value(&x);
+            (least, x[i]) = if now < least { (now, x[i]) } else { (least, before) };
+        }
+        let tuned = Tuned(&network);
+        for network in [&network as &dyn Network, &tuned] {
+            let front = Front::new(network, &layers, 0..1, &domain, (&lower, &upper));
+            let row = front.neuron_row(&layers.0[1], 0, 1.0, &domain);
+            let bound = raised(&mut Ascent::new(&front), &row, Node::root(&front), &mut random).bound;
+            assert!(bound.is_finite() && f64::from(bound) <= least + 1e-9, "seed {seed}: {bound} above {least}");
+        }
     }
 }
 

@@ -87,6 +87,7 @@ impl Task for Spreading<'_> {
             let next = wants[(w + 1).min(wants.len() - 1)];
             let want = &mut wants[w];
             let (side, after) = (&sides[want.neuron], &sides[next.neuron]);
+            assert_eq!(side.low.len(), pull.len(), "reaches are of the same inputs as pulls, in whole panels");
             want.found = found;
             let turn = Turn { want: *want, side, next: next.times, after };
             if found >= side.half {
