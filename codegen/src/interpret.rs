@@ -2,7 +2,7 @@
 
 use crate::net::Net;
 use ndarray::linalg::general_mat_mul;
-use ndarray::{Array2, ArrayView2, ArrayViewMut2, Zip, s};
+use ndarray::{Array2, ArrayView2, ArrayViewMut2, Zip, aview1, s};
 use pg_runtime::kernel::{Matrix, Reach, Reaches, Want, padded};
 use pg_runtime::network::{LayerError, Model, Network};
 
@@ -119,7 +119,7 @@ impl Reaches for PlainReaches {
                     sums[lane] += free(pull[lane] * each, reach[lane]).abs();
                 }
             }
-            want.found = total_of(sums);
+            want.found = aview1(&sums).sum();
             let (lacking, rest) = (half - want.found, total - want.found);
             let (of_free, of_rest) = match lacking > 0.0 {
                 true if lacking < rest => (1.0, lacking / rest),
@@ -136,21 +136,9 @@ impl Reaches for PlainReaches {
                     along[lane] += if pull[lane] < 0.0 { -taken } else { taken };
                 }
             }
-            want.line = if lacking > 0.0 { half - total_of(along) } else { 0.0 };
+            want.line = if lacking > 0.0 { half - aview1(&along).sum() } else { 0.0 };
         }
     }
-}
-
-/// By halves, so that no addition waits for all before it.
-fn total_of(mut lanes: [f32; LANES]) -> f32 {
-    let mut half = LANES / 2;
-    while half > 0 {
-        for lane in 0..half {
-            lanes[lane] += lanes[lane + half];
-        }
-        half /= 2;
-    }
-    lanes[0]
 }
 
 /// What of a pull a reach of the same sign allows.

@@ -139,16 +139,14 @@ impl<'f> Ascent<'f> {
             for slot in 0..live.len() {
                 let work = &mut works[live[slot]];
                 let bound = self.bound(slot);
-                let gained = bound > self.best[slot];
-                if step == 0 {
-                    self.best[slot] = bound;
-                } else if gained {
-                    self.best[slot] = bound;
-                    self.save(slot, &mut work.node);
-                }
                 if step > 0 {
+                    let gained = bound > self.best[slot];
                     work.node.pace(gained);
+                    if gained {
+                        self.save(slot, &mut work.node);
+                    }
                 }
+                self.best[slot] = if step > 0 { self.best[slot].max(bound) } else { bound };
                 work.node.bound = work.node.bound.max(bound);
                 if work.node.bound > work.target {
                     continue;

@@ -2,7 +2,8 @@
 //!
 //! Their bounds are a box of few dimensions. It is halved, and halved again, until the bounds of the layers
 //! after it exclude a task on every piece: every input of the network leads to a point of some piece, so that closes the
-//! task. A task that the tail violates somewhere in the box is left to others, who know which points can be reached.
+//! task. Half-spaces of every two neurons cut off what inputs do not reach. A task that the tail violates somewhere in what is
+//! left of the box is left to others, who know which points can be reached.
 
 use super::attack::attack;
 use super::peregrinn::Task;
