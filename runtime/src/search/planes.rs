@@ -34,7 +34,7 @@ pub fn pairs(front: &Front, domain: &Domain, rows: &[Row], found: &[Found]) -> V
     for second in 2..rows.len() {
         for first in 0..second / 2 * 2 {
             let scale = width(first / 2) / width(second / 2);
-            if scale.is_finite() {
+            if scale.is_normal() && scale > 0.0 {
                 let row = front.sum_row(&rows[first], scale, &rows[second], domain);
                 pairs.push(Pair { first, scale, second, row });
             }
@@ -72,19 +72,19 @@ impl Plane {
     /// Clips a box of activations, of neurons with the given lower bounds, to what may satisfy the half-space; false if nothing does.
     ///
     /// An activation above 0 is the neuron's z; one of 0 may be any z from its lower bound on. What one neuron leaves to the other
-    /// is rounded outward.
+    /// is rounded outward, and clips nothing if it is not a number, as for a coefficient of 0.
     pub fn clip(&self, lowest: &[f64], lower: &mut [f64], upper: &mut [f64]) -> bool {
         for [(one, c), (other, d)] in [self.terms, [self.terms[1], self.terms[0]]] {
             let least_z = if lower[other] > 0.0 { lower[other] } else { lowest[other] };
             let most = if d > 0.0 { d * upper[other] } else { d * least_z };
             let limit = (self.least - most) / c;
             let slack = ROUND * (self.least.abs() + most.abs()) / c.abs() + f64::MIN_POSITIVE;
-            if c > 0.0 {
+            if c > 0.0 && limit - slack > lower[one] {
                 // z ≥ limit.
-                lower[one] = lower[one].max(limit - slack);
-            } else {
+                lower[one] = limit - slack;
+            } else if c < 0.0 && limit + slack < upper[one] {
                 // z ≤ limit: below 0 the activation is 0.
-                upper[one] = upper[one].min((limit + slack).max(0.0));
+                upper[one] = (limit + slack).max(0.0);
             }
             if lower[one] > upper[one] {
                 return false;
@@ -96,6 +96,7 @@ impl Plane {
 
 #[cfg(test)]
 mod tests {
+    use super::super::sample::Random;
     use super::*;
 
     #[test]
@@ -113,5 +114,46 @@ mod tests {
         assert!(near(upper, [9.0, 7.0]), "what is off may be far below: {upper:?}");
         let (lower, _) = clip([(0, 1.0), (1, 1.0)], 12.0, [-4.0, -1.0], [0.0, 0.0], [9.0, 9.0]).expect("not empty");
         assert!(near(lower, [3.0, 3.0]), "{lower:?}");
+    }
+
+    #[test]
+    fn what_is_no_number_clips_nothing() {
+        let (lower, upper) = ([0.0, 0.5], [3.0, 4.0]);
+        for c in [0.0, -0.0, f64::MIN_POSITIVE, -f64::MIN_POSITIVE] {
+            for (least, lowest) in
+                [(-20.0, [-9.0, 0.5]), (f64::NEG_INFINITY, [-9.0, 0.5]), (-20.0, [f64::NEG_INFINITY; 2])]
+            {
+                for d in [1.0, -1.0] {
+                    let plane = Plane { terms: [(0, d), (1, c)], least };
+                    let (mut low, mut high) = (lower, upper);
+                    assert!(plane.clip(&lowest, &mut low, &mut high));
+                    assert_eq!((low, high), (lower, upper), "{plane:?}");
+                }
+            }
+        }
+    }
+
+    /// Of random boxes and half-spaces: what satisfies both is in the clipped box.
+    #[test]
+    fn nothing_that_is_allowed_is_clipped() {
+        let mut random = Random::new(1);
+        let mut allowed = 0;
+        for _ in 0..2_000 {
+            let mut number = || 8.0 * random.unit() - 4.0;
+            let plane = Plane { terms: [(0, number()), (1, number())], least: 2.0 * number() };
+            let (a, b) = ([number(), number()], [number(), number()]);
+            let (lowest, highest) = ([a[0].min(b[0]), a[1].min(b[1])], [a[0].max(b[0]), a[1].max(b[1])]);
+            let (mut lower, mut upper) = (lowest.map(|z| z.max(0.0)), highest.map(|z| z.max(0.0)));
+            let is_left = plane.clip(&lowest, &mut lower, &mut upper);
+            for _ in 0..20 {
+                let z = [0, 1].map(|i: usize| lowest[i] + random.unit() * (highest[i] - lowest[i]));
+                if plane.terms.iter().map(|&(i, c)| c * z[i]).sum::<f64>() >= plane.least {
+                    allowed += 1;
+                    let inside = |i: usize| lower[i] <= z[i].max(0.0) && z[i].max(0.0) <= upper[i];
+                    assert!(is_left && inside(0) && inside(1), "{plane:?} {z:?} {lower:?} {upper:?}");
+                }
+            }
+        }
+        assert!(allowed > 1_000, "{allowed}");
     }
 }
