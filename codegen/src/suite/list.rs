@@ -38,11 +38,15 @@ pub struct Instance {
 }
 
 impl Instance {
+    /// The files' names without folders and endings.
+    pub fn stems(&self) -> [&str; 2] {
+        let last = |path| str::rsplit(path, '/').next().unwrap_or_default();
+        [last(&self.network).trim_end_matches(".onnx"), last(&self.property).trim_end_matches(".vnnlib")]
+    }
+
     /// What the instance's files are called: unique, and in the list's order.
     pub fn file_name(&self) -> String {
-        let last = |path: &str| path.rsplit('/').next().unwrap_or_default().to_string();
-        let (network, property) = (last(&self.network), last(&self.property));
-        let stems = [network.trim_end_matches(".onnx"), property.trim_end_matches(".vnnlib")].join("_");
+        let stems = self.stems().join("_");
         let plain = |c: char| if c.is_ascii_alphanumeric() || "._-".contains(c) { c } else { '_' };
         format!("{:04}_{}", self.number, stems.chars().map(plain).take(120).collect::<String>())
     }

@@ -20,7 +20,7 @@ use expected::Expected;
 use folder::Folder;
 pub use folder::read as read_folder;
 use list::{Instance, List};
-use pg_runtime::cli::{on_interrupt, say};
+use pg_runtime::cli::{Status, on_interrupt, say};
 use pg_runtime::options::Options;
 use programs::Programs;
 use progress::Progress;
@@ -35,7 +35,7 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::time::{Duration, Instant};
 use summary::Summary;
 
-/// How often the bar is drawn.
+/// How often the status is drawn.
 const TICK: Duration = Duration::from_millis(200);
 /// How often the results of instances that ended are written, at most.
 const WRITE: Duration = Duration::from_secs(1);
@@ -102,7 +102,8 @@ pub fn run(args: &SuiteArgs) -> Result<u8, Error> {
     let settings = settings(args, &list, &options);
     let folder = Folder::open(&args.output, args.resume, &settings)?;
     let stop = Arc::new(AtomicBool::new(false));
-    on_interrupt({
+    let status = Status::bar(args.quiet, list.instances.len());
+    on_interrupt(status.clone(), {
         let stop = stop.clone();
         move || stop.store(true, Ordering::Relaxed)
     });
@@ -115,7 +116,7 @@ pub fn run(args: &SuiteArgs) -> Result<u8, Error> {
     };
     tell(&rows)?;
     let suite = Suite { args, list: &list, options, folder: &folder, expected: expected.as_ref(), stop: &stop };
-    let ran = suite.run(&mut rows, |rows| tell(rows).map(drop));
+    let ran = suite.run(&mut rows, status, |rows| tell(rows).map(drop));
     folder.tidy();
     let summary = tell(&rows)?;
     ran?;
@@ -147,6 +148,12 @@ fn settings(args: &SuiteArgs, list: &List, options: &Options) -> Value {
     settings
 }
 
+/// What a worker tells of an instance, by its index.
+enum Event {
+    Started(usize),
+    Ended(usize, Result<Record, Error>),
+}
+
 struct Suite<'a> {
     args: &'a SuiteArgs,
     list: &'a List,
@@ -161,11 +168,12 @@ impl Suite<'_> {
     fn run(
         &self,
         rows: &mut [Option<Record>],
+        status: Status,
         write: impl Fn(&[Option<Record>]) -> Result<(), Error>,
     ) -> Result<(), Error> {
         let pending: Vec<usize> = (0..rows.len()).filter(|&k| rows[k].is_none()).collect();
-        let mut progress = Progress::new(self.args.quiet, rows.len(), rows.iter().flatten());
-        let programs = self.programs(&pending, &progress)?;
+        let programs = self.programs(&pending)?;
+        let mut progress = Progress::new(status, self.args.quiet, &self.list.instances, rows.iter().flatten());
         let next = AtomicUsize::new(0);
         let (sender, receiver) = channel();
         std::thread::scope(|scope| {
@@ -185,7 +193,7 @@ impl Suite<'_> {
     /// Takes what the workers find, until they are done.
     fn collect(
         &self,
-        receiver: &Receiver<(usize, Result<Record, Error>)>,
+        receiver: &Receiver<Event>,
         rows: &mut [Option<Record>],
         progress: &mut Progress,
         write: impl Fn(&[Option<Record>]) -> Result<(), Error>,
@@ -193,10 +201,11 @@ impl Suite<'_> {
         let mut written = Instant::now();
         loop {
             match receiver.recv_timeout(TICK) {
-                Ok((k, record)) => {
+                Ok(Event::Started(k)) => progress.started(k),
+                Ok(Event::Ended(k, record)) => {
                     let record = record?;
                     let expected = self.expected.and_then(|known| known.of(&record.network, &record.property));
-                    progress.ended(&record, expected);
+                    progress.ended(k, &record, expected);
                     rows[k] = Some(record);
                 }
                 Err(RecvTimeoutError::Timeout) => progress.draw(),
@@ -210,7 +219,7 @@ impl Suite<'_> {
     }
 
     /// The programs of the pending instances; some are missing if the suite was stopped meanwhile.
-    fn programs(&self, pending: &[usize], progress: &Progress) -> Result<Programs, Error> {
+    fn programs(&self, pending: &[usize]) -> Result<Programs, Error> {
         let instances = || pending.iter().map(|&k| &self.list.instances[k]);
         if self.args.interpret {
             return Programs::interpreted(instances());
@@ -219,7 +228,9 @@ impl Suite<'_> {
         let networks: Vec<_> = instances().map(|i| &i.network_file).filter(|file| seen.insert(*file)).collect();
         let mut programs = Programs::default();
         for (k, network) in networks.iter().enumerate() {
-            progress.tell(&format!("building {} of {}: {}", k + 1, networks.len(), network.display()));
+            if !self.args.quiet {
+                say(&format!("building {} of {}: {}\n", k + 1, networks.len(), network.display()));
+            }
             let built = programs.build(network, &self.args.runtime, self.args.quiet);
             // A terminal's Ctrl-C ends cargo too, which is no mistake then.
             if self.stop.load(Ordering::Relaxed) {
@@ -231,19 +242,14 @@ impl Suite<'_> {
     }
 
     /// One worker: takes the next instance until there is none or the suite is stopped.
-    fn work(
-        &self,
-        pending: &[usize],
-        programs: &Programs,
-        next: &AtomicUsize,
-        sender: &Sender<(usize, Result<Record, Error>)>,
-    ) {
+    fn work(&self, pending: &[usize], programs: &Programs, next: &AtomicUsize, sender: &Sender<Event>) {
         while !self.stop.load(Ordering::Relaxed) {
             let Some(&k) = pending.get(next.fetch_add(1, Ordering::Relaxed)) else { return };
+            let _ = sender.send(Event::Started(k));
             match self.decide(&self.list.instances[k], programs) {
-                Ok(Some(record)) => drop(sender.send((k, Ok(record)))),
+                Ok(Some(record)) => drop(sender.send(Event::Ended(k, Ok(record)))),
                 Ok(None) => return,
-                Err(error) => return drop(sender.send((k, Err(error)))),
+                Err(error) => return drop(sender.send(Event::Ended(k, Err(error)))),
             }
         }
     }

@@ -9,6 +9,7 @@ mod progress;
 mod question;
 mod run;
 mod signals;
+mod terminal;
 #[cfg(test)]
 mod tests;
 
@@ -22,6 +23,7 @@ pub use signals::on_interrupt;
 use std::io::Write;
 use std::path::PathBuf;
 use std::process::ExitCode;
+pub use terminal::{Status, fit};
 
 /// Bad usage or bad input.
 const BAD_INPUT: u8 = 4;

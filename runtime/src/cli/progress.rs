@@ -1,17 +1,14 @@
-//! The progress line: where the search stands, rewritten in place on a terminal and gone at the end.
+//! The progress line: where the search stands, while it goes on.
 
-use super::say;
+use super::terminal::{Status, fit};
 use crate::report::{Control, Progress};
 use std::collections::VecDeque;
-use std::io::IsTerminal;
 
-/// The line fits a terminal of 80 columns without wrapping.
-const COLUMNS: usize = 79;
 /// Speeds are those of the last seconds.
 const WINDOW: f64 = 10.0;
 /// The share of the search space below which the time that is left cannot be estimated.
 const ENOUGH: f64 = 0.01;
-const ERASE_THE_REST: &str = "\x1b[K";
+const SEPARATOR: &str = "  ";
 
 /// Where the search stood, and when, in seconds since its start.
 #[derive(Clone, Copy, Default)]
@@ -22,19 +19,18 @@ struct Sample {
 
 /// The line on stderr; dropping it erases it.
 pub struct Line {
-    is_shown: bool,
+    status: Status,
     /// The samples of the last seconds, oldest first.
     recent: VecDeque<Sample>,
 }
 
 impl Line {
-    pub fn new(quiet: bool) -> Line {
-        Line { is_shown: !quiet && std::io::stderr().is_terminal(), recent: VecDeque::from([Sample::default()]) }
+    pub fn new(status: Status) -> Line {
+        Line { status, recent: VecDeque::from([Sample::default()]) }
     }
 
-    /// One write a time, so that nothing flickers.
     pub fn draw(&mut self, control: &Control) {
-        if !self.is_shown {
+        if !self.status.is_shown() {
             return;
         }
         let now = Sample { time: control.elapsed().as_secs_f64(), progress: control.progress() };
@@ -42,21 +38,19 @@ impl Line {
         while self.recent.len() > 2 && self.recent[1].time < now.time - WINDOW {
             self.recent.pop_front();
         }
-        let text = if control.stop().is_some() { "stopping".into() } else { text(&self.recent[0], &now) };
-        say(&format!("\r{text}{ERASE_THE_REST}"));
+        let parts = if control.stop().is_some() { vec!["stopping".into()] } else { parts(&self.recent[0], &now) };
+        self.status.show(fit(&parts, SEPARATOR, self.status.room().0), String::new());
     }
 }
 
 impl Drop for Line {
     fn drop(&mut self) {
-        if self.is_shown {
-            say(&format!("\r{ERASE_THE_REST}"));
-        }
+        self.status.clear();
     }
 }
 
 /// `12s  34.5% done, 25s left  1234 nodes, 100/s  56 open  depth 12  789 LPs`
-fn text(earlier: &Sample, now: &Sample) -> String {
+fn parts(earlier: &Sample, now: &Sample) -> Vec<String> {
     let Progress { nodes, open, depth, lp_calls, closed } = now.progress;
     let passed = (now.time - earlier.time).max(1e-3);
     let speed = nodes.saturating_sub(earlier.progress.nodes) as f64 / passed;
@@ -71,7 +65,7 @@ fn text(earlier: &Sample, now: &Sample) -> String {
     parts.push(format!("{} open", count(open as f64)));
     parts.push(format!("depth {depth}"));
     parts.push(format!("{} LPs", count(lp_calls as f64)));
-    parts.join("  ").chars().take(COLUMNS).collect()
+    parts
 }
 
 /// At the present speed, once that means something.
@@ -85,8 +79,8 @@ pub fn duration(seconds: f64) -> String {
     let whole = (seconds + 0.05) as u64;
     match whole {
         0..10 => format!("{seconds:.1}s"),
-        10..60 => format!("{whole}s"),
-        60..3600 => format!("{}m{:02}s", whole / 60, whole % 60),
+        10..100 => format!("{whole}s"),
+        100..3600 => format!("{}m{:02}s", whole / 60, whole % 60),
         _ => format!("{}h{:02}m", whole / 3600, whole / 60 % 60),
     }
 }
@@ -105,6 +99,10 @@ fn count(n: f64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn text(earlier: &Sample, now: &Sample) -> String {
+        parts(earlier, now).join(SEPARATOR)
+    }
 
     fn sample(time: f64, nodes: u64, closed: f64) -> Sample {
         Sample { time, progress: Progress { nodes, open: 56, depth: 12, lp_calls: 789, closed } }
@@ -129,19 +127,10 @@ mod tests {
     }
 
     #[test]
-    fn the_line_fits_the_terminal() {
-        let busy = Progress { nodes: 123_456_789, open: 987_654, depth: 12_345, lp_calls: u64::MAX, closed: 0.9876 };
-        let early = Sample { time: 86_390.0, progress: Progress { nodes: 1, closed: 0.9875, ..busy } };
-        let text = text(&early, &Sample { time: 86_400.0, progress: busy });
-        assert!(text.starts_with("24h00m  98.8% done, 20m40s left  123M nodes, 12.3M/s"), "{text}");
-        assert!(text.chars().count() <= COLUMNS, "{text}");
-    }
-
-    #[test]
     fn counts_and_times_are_short() {
         let counts = [0.0, 9_999.0, 10_000.0, 99_940.0, 123_456.0, 1.5e6, 7e9].map(count);
         assert_eq!(counts, ["0", "9999", "10.0k", "99.9k", "123k", "1.5M", "7.0G"]);
-        let times = [0.04, 9.94, 9.96, 59.9, 60.0, 3599.0, 3600.0, 90_061.0].map(duration);
-        assert_eq!(times, ["0.0s", "9.9s", "10s", "59s", "1m00s", "59m59s", "1h00m", "25h01m"]);
+        let times = [0.04, 9.94, 9.96, 99.9, 100.0, 3599.0, 3600.0, 90_061.0].map(duration);
+        assert_eq!(times, ["0.0s", "9.9s", "10s", "99s", "1m40s", "59m59s", "1h00m", "25h01m"]);
     }
 }

@@ -3,6 +3,7 @@
 use super::outputs::Outputs;
 use super::progress::Line;
 use super::question::Question;
+use super::terminal::Status;
 use super::{answer, complain, json, say, signals};
 use crate::network::Network;
 use crate::options::Options;
@@ -58,7 +59,8 @@ impl Run {
         for note in question.notes.iter().filter(|_| !self.outputs.quiet) {
             say(&format!("note: {note}\n"));
         }
-        signals::catch(self.control.clone());
+        let status = Status::spinner(self.outputs.quiet);
+        signals::catch(self.control.clone(), status.clone());
         let (sender, receiver) = mpsc::channel();
         let search = move || {
             let _ = sender.send(search::verify(network, &question.property, &self.options, &self.control));
@@ -66,7 +68,7 @@ impl Run {
         thread::scope(|scope| {
             let builder = thread::Builder::new().name("search".into()).stack_size(STACK);
             builder.spawn_scoped(scope, search).map_err(|e| format!("cannot start the search: {e}"))?;
-            match self.wait(&receiver) {
+            match self.wait(&receiver, status) {
                 Ok(outcome) => self.tell(network, question, outcome),
                 Err(reason) => {
                     let told = self.tell(network, question, self.abandoned(reason));
@@ -76,8 +78,8 @@ impl Run {
         })
     }
 
-    fn wait(&self, receiver: &Receiver<Outcome>) -> Result<Outcome, StopReason> {
-        let mut line = Line::new(self.outputs.quiet);
+    fn wait(&self, receiver: &Receiver<Outcome>, status: Status) -> Result<Outcome, StopReason> {
+        let mut line = Line::new(status);
         watch(receiver, &self.control, GRACE, || line.draw(&self.control))
     }
 

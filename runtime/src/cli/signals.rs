@@ -1,25 +1,27 @@
 //! Ctrl-C and the signals that end a process.
 
+use super::terminal::Status;
 use crate::report::Control;
 use crate::verdict::{StopReason, Verdict};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// The first signal asks the search to stop, so that its result is still written; the second ends the process at once.
-pub fn catch(control: Arc<Control>) {
-    on_interrupt(move || control.interrupt());
+pub fn catch(control: Arc<Control>, status: Status) {
+    on_interrupt(status, move || control.interrupt());
 }
 
-/// Calls `stop` at the first signal, from which the process ends in order; the second ends it at once.
+/// Calls `stop` at the first signal, from which the process ends in order; the second ends it at once, without its status.
 ///
 /// A process that was told to outlive a hang-up (`nohup`) keeps the default handling: a handler would undo that.
-pub fn on_interrupt(stop: impl Fn() + Send + 'static) {
+pub fn on_interrupt(status: Status, stop: impl Fn() + Send + 'static) {
     if hang_up_is_ignored() {
         return;
     }
     let asked = AtomicBool::new(false);
     let handler = move || {
         if asked.swap(true, Ordering::Relaxed) {
+            status.clear();
             std::process::exit(Verdict::Unknown(StopReason::Interrupted).exit_code().into());
         }
         stop();
