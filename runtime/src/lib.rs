@@ -2,6 +2,7 @@
 
 pub mod bounds;
 pub mod cli;
+mod control;
 pub mod files;
 #[doc(hidden)]
 pub mod kernel;

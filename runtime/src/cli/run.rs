@@ -7,7 +7,7 @@ use super::terminal::Status;
 use super::{answer, complain, json, say, signals};
 use crate::network::Network;
 use crate::options::Options;
-use crate::report::{Control, Counters, Times};
+use crate::report::{Control, Counters, Stage, Times};
 use crate::search::{self, Outcome};
 use crate::verdict::{StopReason, Verdict};
 use clap::Args;
@@ -86,8 +86,11 @@ impl Run {
     /// What is known of a search that was left behind.
     fn abandoned(&self, reason: StopReason) -> Outcome {
         let progress = self.control.progress();
+        let nodes_of = |stage| self.control.nodes_of(stage);
         let counters = Counters {
-            nodes: progress.nodes,
+            nodes: nodes_of(Stage::Boxes) + nodes_of(Stage::Phases),
+            neuron_nodes: nodes_of(Stage::Refine),
+            property_nodes: nodes_of(Stage::Prove),
             lp_calls: progress.lp_calls,
             max_depth: progress.depth,
             ..Counters::default()

@@ -14,6 +14,7 @@ use crate::bounds::Domain;
 use crate::lp::Relaxed;
 use crate::lp::exact::{Bounds, Outcome, Relation, System, exact, solve};
 use crate::property::{Disjunct, Row, Scope, Side};
+use crate::report::Stage;
 use crate::verdict::StopReason;
 use num_rational::BigRational;
 use num_traits::{ToPrimitive, Zero};
@@ -39,6 +40,7 @@ impl<'a> Search<'a> {
             return give_up("a node is too close to call, and the network is too large for rational arithmetic");
         }
         self.counters.exact_calls += 1;
+        self.control.enter(Stage::Exact);
         let (mut system, outputs) = self.system(task, &node.domain);
         match Body::new(&system, disjunct.quadratics.clone(), &outputs, self.control) {
             Ok(body) => self.try_floats(disjunct, body.centre.iter().map(|&v| v as f32))?,

@@ -9,7 +9,8 @@ use super::prove::{Claim, Effort, prove};
 use super::refine::{AT_ROOT, Refined, Refinement, Round};
 use super::sample::Random;
 use super::{End, Search};
-use crate::bounds::{Domain, Front, Row, Steps};
+use crate::bounds::{Domain, Front, Node, Row, Steps};
+use crate::report::Stage;
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -57,6 +58,7 @@ impl<'a> Search<'a> {
             let same = |task: &Task| Arc::ptr_eq(&task.disjunct.region, &disjunct.region);
             let (mut now, later) = tasks.into_iter().partition::<Vec<_>, _>(same);
             tasks = later;
+            self.show_undecided(&refined.domain);
             work(self, &mut now, &mut refined)?;
             now.iter_mut().for_each(|task| task.restart(&refined.domain));
             left.extend(now);
@@ -70,7 +72,9 @@ impl<'a> Search<'a> {
 
     /// For the paper's engine: the best bounds that slopes alone give.
     pub fn tighten_region(&mut self, tasks: &mut Vec<Task<'a>>, refined: &mut Refined) -> Result<(), End> {
+        self.control.enter(Stage::Bounds);
         self.raise_layers(refined)?;
+        self.show_undecided(&refined.domain);
         self.close_at_root(tasks, refined);
         Ok(())
     }
@@ -93,6 +97,7 @@ impl<'a> Search<'a> {
                 let result = self.refine_layer(refined, layer, ahead);
                 self.times.refine += start.elapsed().as_secs_f64();
                 let Refinement { is_near, reached } = result?;
+                self.show_undecided(&refined.domain);
                 self.attack_from_reached(tasks, refined, &reached)?;
                 self.close_at_root(tasks, refined);
                 self.close_by_tail(tasks, refined, layer, round)?;
@@ -108,6 +113,7 @@ impl<'a> Search<'a> {
 
     /// Looks for a counterexample of each task: each time twice as hard for boxes, and from other points.
     pub fn attack_tasks(&mut self, tasks: &[Task<'a>], refined: &Refined, time: usize) -> Result<(), End> {
+        self.control.enter(Stage::Attack);
         let start = Instant::now();
         let front = self.front(refined.input(), &refined.domain, self.layers.hidden());
         let mut random = Random::new(self.options.seed.wrapping_add(time as u64));
@@ -128,6 +134,7 @@ impl<'a> Search<'a> {
     /// Attacks each row from those of the given points where it is lowest. Where hidden neurons are at their extremes, gradients
     /// are alive that vanish elsewhere.
     pub fn attack_from_reached(&mut self, tasks: &[Task<'a>], refined: &Refined, reached: &[Found]) -> Result<(), End> {
+        self.control.enter(Stage::Attack);
         let start = Instant::now();
         let front = self.front(refined.input(), &refined.domain, self.layers.hidden());
         let (owners, rows) = self.task_rows(tasks, 0..tasks.len(), &front, &refined.domain);
@@ -169,6 +176,7 @@ impl<'a> Search<'a> {
         if undecided > SMALL_PROGRAM {
             return Ok(());
         }
+        self.control.enter(Stage::Lp);
         let mut closed = Vec::new();
         for (index, task) in tasks.iter_mut().enumerate() {
             self.go_on()?;
@@ -199,6 +207,7 @@ impl<'a> Search<'a> {
         let front = self.front(refined.input(), &refined.domain, self.layers.hidden());
         let (owners, rows) = self.task_rows(tasks, 0..tasks.len(), &front, &refined.domain);
         let roots = self.raise(&front, &rows, AT_ROOT);
+        self.control.set_bound(farthest(&owners, &roots));
         let excluded = owners.into_iter().zip(roots).filter(|(_, root)| root.bound > 0.0);
         let mut closed: Vec<usize> = excluded.map(|(task, _)| task).collect();
         closed.dedup();
@@ -212,10 +221,12 @@ impl<'a> Search<'a> {
             !closed.contains(&(index - 1))
         });
         closed.iter().for_each(|_| self.close_leaf());
+        self.control.set_open(tasks.len());
     }
 
     /// Branch and bound on the row of each task that is nearest to excluding it.
     fn close_by_phases(&mut self, tasks: &mut Vec<Task<'a>>, refined: &Refined, nodes: u64) -> Result<(), End> {
+        self.control.enter(Stage::Prove);
         let start = Instant::now();
         let front = self.front(refined.input(), &refined.domain, self.layers.hidden());
         let (owners, rows) = self.task_rows(tasks, 0..tasks.len(), &front, &refined.domain);
@@ -244,6 +255,14 @@ impl<'a> Search<'a> {
         self.drop_closed(tasks, &closed);
         self.go_on()
     }
+}
+
+/// The lowest bound of an open task, each by its best row; NaN if none is open.
+fn farthest(owners: &[usize], roots: &[Node]) -> f64 {
+    let rows: Vec<(&usize, f32)> = owners.iter().zip(roots.iter().map(|root| root.bound)).collect();
+    let best = |rows: &[(&usize, f32)]| rows.iter().map(|row| row.1).fold(f32::NEG_INFINITY, f32::max);
+    let bounds = rows.chunk_by(|a, b| a.0 == b.0).map(best);
+    bounds.filter(|bound| *bound <= 0.0).fold(f32::NAN, f32::min).into()
 }
 
 fn are_boxes(tasks: &[Task]) -> bool {

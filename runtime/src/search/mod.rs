@@ -17,7 +17,7 @@ mod tail;
 mod tree;
 mod walk;
 
-use crate::bounds::Layers;
+use crate::bounds::{Domain, Layers};
 use crate::network::Network;
 use crate::options::{Engine, Options};
 use crate::property::Property;
@@ -87,6 +87,12 @@ impl<'a> Search<'a> {
             Engine::Peregrinn => self.by_region(tasks, Search::tighten_region)?,
         };
         self.peregrinn(tasks)
+    }
+
+    /// Tells the progress line how many neurons of each hidden layer are undecided.
+    fn show_undecided(&self, domain: &Domain) {
+        let count = |layer| domain.undecided(layer).count();
+        self.control.set_undecided((0..self.layers.hidden()).map(count).collect());
     }
 
     fn go_on(&self) -> Result<(), End> {

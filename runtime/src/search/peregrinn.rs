@@ -7,7 +7,7 @@ use super::{End, Search, timed};
 use crate::bounds::{Bounder, Domain, Emptiness, Objective, Relaxation, Row, Steps};
 use crate::lp::{Point, Ray, Relaxed, RelaxedNetwork};
 use crate::property::Disjunct;
-use crate::report::Progress;
+use crate::report::Stage;
 use crate::verdict::StopReason;
 use std::sync::Arc;
 use std::time::Instant;
@@ -91,6 +91,7 @@ impl<'a> Search<'a> {
 
     /// The disjuncts that the bounds of the whole box do not exclude, the nearest to a violation first.
     pub fn root_tasks(&mut self) -> Result<Vec<Task<'a>>, End> {
+        self.control.enter(Stage::Bounds);
         let mut tasks: Vec<Task> = Vec::new();
         let mut last: Option<(&Disjunct, Option<(Bounder<'a>, Domain)>)> = None;
         for disjunct in &self.property.disjuncts {
@@ -108,6 +109,7 @@ impl<'a> Search<'a> {
             last = Some((disjunct, bounded));
         }
         tasks.sort_by(|a, b| a.margin.total_cmp(&b.margin));
+        self.control.set_open(tasks.len());
         Ok(tasks)
     }
 
@@ -148,10 +150,14 @@ impl<'a> Search<'a> {
 
     /// Visits nodes of one disjunct, depth first, until none is open or its turn is over.
     fn take_turn(&mut self, task: &mut Task<'a>, turn: u64, all: f64, closed: &mut f64) -> Result<(), End> {
+        self.show_undecided(&task.root);
+        self.control.set_bound(task.margin);
         for _ in 0..turn {
             let Some(mut node) = task.open.pop() else { break };
             self.go_on()?;
+            self.control.enter(Stage::Phases);
             self.counters.nodes += 1;
+            self.control.add_nodes(1);
             self.counters.max_depth = self.counters.max_depth.max(node.depth);
             match self.visit(task, &mut node)? {
                 Step::Closed => {
@@ -160,13 +166,9 @@ impl<'a> Search<'a> {
                 }
                 Step::Split(branch) => self.condition(task, node, branch, all, closed),
             }
-            self.control.show(&Progress {
-                nodes: self.counters.nodes,
-                open: task.open.len() as u64,
-                depth: task.open.last().map_or(0, |node| node.depth),
-                lp_calls: self.counters.lp_calls,
-                closed: *closed,
-            });
+            self.control.set_open(task.open.len());
+            self.control.set_depth(task.open.last().map_or(0, |node| node.depth));
+            self.control.set_closed(*closed);
         }
         Ok(())
     }
@@ -264,6 +266,7 @@ impl<'a> Search<'a> {
             (result, relaxed.iterations())
         });
         self.counters.lp_calls += 1;
+        self.control.add_lp_call();
         self.counters.simplex_iterations += iterations;
         result
     }

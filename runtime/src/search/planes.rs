@@ -8,6 +8,7 @@ use super::prove::{Claim, prove};
 use super::refine::{AT_ROOT, Face, HARD_ATTACK_STEPS, Refined, both_faces, near};
 use super::{End, Search};
 use crate::bounds::{Domain, Front, Row};
+use crate::report::Stage;
 
 /// `Σ coefficient·z ≥ least` for two live neurons of a layer, by their place among them.
 #[derive(Clone, Debug)]
@@ -46,6 +47,7 @@ pub fn pairs(front: &Front, domain: &Domain, rows: &[Row], found: &[Found]) -> V
 impl Search<'_> {
     /// The half-spaces of every two live neurons of a layer, each with so many nodes.
     pub fn planes(&mut self, refined: &Refined, layer: usize, nodes: u64) -> Result<Vec<Plane>, End> {
+        self.control.enter(Stage::Refine);
         let front = self.front(refined.input(), &refined.domain, layer);
         let faces: Vec<Face> = refined.domain.live(layer).flat_map(both_faces).collect();
         let rows = self.rows(&front, &refined.domain, layer, &faces);

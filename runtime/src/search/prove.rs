@@ -97,10 +97,10 @@ pub fn prove(front: &Front, claims: Vec<&Claim>, effort: Effort, control: &Contr
     let mut hands: Vec<std::vec::IntoIter<Answer>> = std::thread::scope(|scope| {
         let start = |thread| {
             let hand = deal(thread);
-            scope.spawn(move || Prover::new(front, hand, effort, control).run())
+            scope.spawn(move || Prover::new(front, hand, effort, control).run(false))
         };
         let others: Vec<_> = (1..threads).map(start).collect();
-        let mut hands = vec![Prover::new(front, deal(0), effort, control).run().into_iter()];
+        let mut hands = vec![Prover::new(front, deal(0), effort, control).run(true).into_iter()];
         hands.extend(others.into_iter().map(|other| match other.join() {
             Ok(answers) => answers.into_iter(),
             Err(panic) => std::panic::resume_unwind(panic),
@@ -188,7 +188,8 @@ impl<'a> Prover<'a> {
         Prover { front, claims, effort, control, answers, trees, trends, polished, room }
     }
 
-    fn run(mut self) -> Vec<Answer> {
+    /// Only one of the threads shows its bounds.
+    fn run(mut self, shows_bound: bool) -> Vec<Answer> {
         let mut ascent = Ascent::new(self.front);
         let share = self.effort.total.div_ceil(self.effort.threads as u64);
         let mut waiting = 0;
@@ -208,6 +209,17 @@ impl<'a> Prover<'a> {
                 return self.answers;
             }
             self.expand(&active, &mut ascent);
+            if shows_bound {
+                self.show_bound(&active);
+            }
+        }
+    }
+
+    /// The lowest bound of the active claims, for the progress line.
+    fn show_bound(&self, active: &[usize]) {
+        let lowest = active.iter().map(|&claim| self.trees[claim].lowest()).fold(f32::INFINITY, f32::min);
+        if lowest.is_finite() {
+            self.control.set_bound(lowest.into());
         }
     }
 
@@ -272,6 +284,7 @@ impl<'a> Prover<'a> {
             }
         }
         ascent.raise(&mut works, self.effort.steps);
+        self.control.add_nodes(works.len() as u64);
         for (children, (branch, bound)) in works.chunks(2).zip(parents) {
             let gain = |child: &Work| child.node.bound.min(child.target) - bound;
             ascent.learn(branch, [gain(&children[0]), gain(&children[1])]);

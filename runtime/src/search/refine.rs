@@ -10,6 +10,7 @@ use super::planes::pairs;
 use super::prove::{Claim, Effort, prove};
 use super::{End, Search};
 use crate::bounds::{Ascent, Domain, Emptiness, Front, Node, Row, Steps, Work};
+use crate::report::Stage;
 
 /// A box of inputs and what is known of every neuron on it.
 pub struct Refined {
@@ -92,6 +93,7 @@ impl Search<'_> {
 
     /// Tightens the neurons of a hidden layer, then what follows from them in the layers after it.
     pub fn refine_layer(&mut self, refined: &mut Refined, layer: usize, round: Round) -> Result<Refinement, End> {
+        self.control.enter(Stage::Refine);
         let front = self.front(refined.input(), &refined.domain, layer);
         let mut faces = faces(&refined.domain, layer);
         let rows: Vec<Row> = self.rows(&front, &refined.domain, layer, &faces);
@@ -139,6 +141,7 @@ impl Search<'_> {
     /// the layer is a function of these neurons, and is swept over their bounds. Returns where they, and sums of them, were
     /// seen at their extremes.
     pub fn enclose(&mut self, refined: &mut Refined, layer: usize, nodes: u64) -> Result<Vec<Found>, End> {
+        self.control.enter(Stage::Refine);
         let front = self.front(refined.input(), &refined.domain, layer);
         let faces: Vec<Face> = refined.domain.live(layer).flat_map(both_faces).collect();
         let rows = self.rows(&front, &refined.domain, layer, &faces);

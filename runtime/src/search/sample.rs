@@ -2,6 +2,7 @@
 
 use super::{End, Search};
 use crate::property::Disjunct;
+use crate::report::Stage;
 use crate::verdict::Witness;
 use std::time::Instant;
 
@@ -51,6 +52,7 @@ impl Random {
 impl Search<'_> {
     /// Evaluates random inputs of each disjunct and replays those that look like counterexamples.
     pub fn sample(&mut self) -> Result<(), End> {
+        self.control.enter(Stage::Sampling);
         let start = Instant::now();
         let result = self.sample_regions();
         self.times.sampling += start.elapsed().as_secs_f64();

@@ -6,7 +6,7 @@
 
 use super::peregrinn::Task;
 use super::{End, Search};
-use crate::report::Progress;
+use crate::report::Stage;
 
 /// A box is too small when every side is below this share of the property's.
 const SMALLEST: f64 = 1e-4;
@@ -20,6 +20,8 @@ const DESCEND_EVERY: u64 = 16;
 impl<'a> Search<'a> {
     /// Splits each task's box until its parts are closed or small; returns the small ones as tasks.
     pub fn split_inputs(&mut self, tasks: Vec<Task<'a>>) -> Result<Vec<Task<'a>>, End> {
+        self.control.enter(Stage::Boxes);
+        self.control.set_undecided(vec![]);
         let mut small = Vec::new();
         let all = tasks.len() as f64;
         for (done, task) in tasks.into_iter().enumerate() {
@@ -33,19 +35,16 @@ impl<'a> Search<'a> {
             while let Some((task, depth)) = open.pop() {
                 self.go_on()?;
                 self.counters.nodes += 1;
+                self.control.add_nodes(1);
                 self.try_centre(&task)?;
                 match self.widest(&task, &full) {
                     Some(input) if depth < DEEPEST => closed += self.halve(&task, input, depth, &mut open),
                     _ => small.push(task),
                 }
                 self.counters.max_depth = self.counters.max_depth.max(depth);
-                self.control.show(&Progress {
-                    nodes: self.counters.nodes,
-                    open: open.len() as u64,
-                    depth,
-                    lp_calls: self.counters.lp_calls,
-                    closed: (done as f64 + closed) / all,
-                });
+                self.control.set_open(open.len());
+                self.control.set_depth(depth);
+                self.control.set_closed((done as f64 + closed) / all);
             }
         }
         Ok(small)
@@ -90,6 +89,7 @@ impl<'a> Search<'a> {
                 Some(child) => open.push((child, depth + 1)),
                 None => {
                     self.close_leaf();
+                    self.control.add_nodes(1);
                     closed += 0.5f64.powi(depth as i32 + 1);
                 }
             }

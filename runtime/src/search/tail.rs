@@ -11,6 +11,7 @@ use super::planes::Plane;
 use super::refine::{NO_STEPS, Refined, Round};
 use super::{End, Search};
 use crate::bounds::{Domain, Emptiness, Front, Steps};
+use crate::report::Stage;
 use std::time::Instant;
 
 /// So few live neurons are swept.
@@ -100,6 +101,7 @@ impl<'a> Search<'a> {
         planes: &[Plane],
         pieces_left: u64,
     ) -> Result<Vec<usize>, End> {
+        self.control.enter(Stage::Tail);
         let live: Vec<usize> = refined.domain.live(layer).collect();
         let lowest: Vec<f64> = live.iter().map(|&j| refined.domain.lower[layer][j]).collect();
         let swept = |task: &Task| !task.rows.is_empty() && !task.rows.iter().any(|row| row.has_inputs());
@@ -113,6 +115,7 @@ impl<'a> Search<'a> {
         for _ in 0..pieces_left {
             let Some(mut piece) = pieces.pop() else { break };
             self.go_on()?;
+            self.control.add_nodes(1);
             piece.tasks.retain(|&task| closing[task]);
             if piece.tasks.is_empty() || !piece.clip(&lowest, planes) {
                 continue;
