@@ -4,7 +4,7 @@ mod tract;
 
 use pg_codegen::compile;
 use pg_codegen::interpret::Interpreter;
-use pg_runtime::network::Network;
+use pg_core::Network;
 use pg_tests::{Random, SHIPPED, Verifier, bench_networks, evaluate, relative_difference, shipped};
 use std::io::Read;
 use std::path::{Path, PathBuf};

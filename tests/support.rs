@@ -1,12 +1,13 @@
 //! What the tests share: where things are, seeded inputs, and generated verifiers as programs.
 
+pub mod graph;
 pub mod model;
 pub mod oracle;
 pub mod real;
 
 use pg_codegen::lower::{Plan, lower};
 use pg_codegen::{build, compile, emit};
-use pg_runtime::network::Network;
+use pg_core::Network;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 

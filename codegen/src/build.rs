@@ -4,7 +4,7 @@ use crate::lower::{Plan, Runtime, default_name, lower};
 use crate::net::Net;
 use crate::{emit, error::Error};
 use clap::Args;
-use pg_runtime::files::write_atomically;
+use pg_property::files::write_atomically;
 use std::fs;
 use std::io::ErrorKind;
 use std::path::{Component, Path, PathBuf};

@@ -1,149 +1,116 @@
-//! A network run from its matrices, without a build: the oracle of the generated code and its measure.
+//! A network run from run-time data, without a build: the same kernels as generated code calls, on sizes that only the run
+//! knows.
 
-use crate::net::Net;
-use ndarray::linalg::general_mat_mul;
-use ndarray::{Array2, ArrayView2, ArrayViewMut2, Zip, aview1, s};
-use pg_runtime::kernel::{Matrix, Reach, Reaches, Want, padded};
-use pg_runtime::network::{LayerError, Model, Network};
+use crate::net::{Layer, LayerError, Net};
+use pg_core::kernel::{Lanes, ZERO, padded};
+use pg_core::map::{Dense, Map, pack, panels};
+use pg_core::sweep::forward;
+use pg_core::{Edge, Model, Network, Shape, Source, Stage, StageError};
+
+/// Inputs evaluated together.
+const BLOCK: usize = 48;
 
 pub struct Interpreter {
     net: Net,
-    model: Model,
-    widths: Vec<usize>,
-    /// The weights in float64.
-    exact: Vec<Array2<f64>>,
+    format: String,
+    tables: Tables,
 }
 
 impl Interpreter {
     pub fn new(net: Net) -> Interpreter {
-        let model = Model {
-            name: net.source.stem.clone().into(),
-            format: net.source.format.to_string().into(),
-            sha256: net.source.sha256.clone().into(),
-            domain: net.domain.clone().unwrap_or_default().into(),
-        };
-        let widths = net.widths();
-        let exact = net.layers.iter().map(|layer| layer.weight.mapv(f64::from)).collect();
-        Interpreter { net, model, widths, exact }
+        let mut tables = Tables::new(net.inputs());
+        for (k, layer) in net.layers.iter().enumerate() {
+            let from = k.checked_sub(1).map_or(Source::Input, Source::Stage);
+            let Layer { weight, bias, error, .. } = layer;
+            let rows: Vec<f32> = weight.iter().copied().collect();
+            tables.push(&[(from, rows)], bias.to_vec(), (!error.is_zero()).then(|| error.clone()));
+        }
+        Interpreter { format: net.source.format.to_string(), net, tables }
     }
 }
 
 impl Network for Interpreter {
-    fn model(&self) -> &Model {
-        &self.model
+    fn model(&self) -> Model<'_> {
+        let (source, domain) = (&self.net.source, self.net.domain.as_deref().unwrap_or_default());
+        Model { name: &source.stem, format: &self.format, sha256: &source.sha256, domain }
     }
 
-    fn widths(&self) -> &[usize] {
-        &self.widths
-    }
-
-    fn layer_error(&self, layer: usize) -> Option<LayerError<'_>> {
-        let error = &self.net.layers[layer].error;
-        (!error.is_zero()).then_some(LayerError { weight: &error.weight, bias: &error.bias })
-    }
-
-    fn backward(&self, layer: usize, nu: &[f64], mu: &mut [f64]) {
-        let weight = &self.exact[layer];
-        let (outputs, inputs) = weight.dim();
-        let nu = ArrayView2::from_shape((nu.len() / outputs, outputs), nu).expect("whole rows");
-        let mut mu = ArrayViewMut2::from_shape((nu.nrows(), inputs), mu).expect("as many rows");
-        general_mat_mul(1.0, &nu, weight, 0.0, &mut mu);
-    }
-
-    fn copy_layer(&self, layer: usize, weight: &mut [f32], bias: &mut [f32]) {
-        let layer = &self.net.layers[layer];
-        weight.iter_mut().zip(&layer.weight).for_each(|(to, from)| *to = *from);
-        bias.iter_mut().zip(&layer.bias).for_each(|(to, from)| *to = *from);
-    }
-
-    fn matrix(&self, rows: usize, cols: usize, matrix: &[f32]) -> Box<dyn Matrix> {
-        Box::new(Plain(Array2::from_shape_vec((rows, cols), matrix.to_vec()).expect("whole rows")))
-    }
-
-    fn reaches(&self, reaches: Vec<Reach>) -> Box<dyn Reaches> {
-        Box::new(PlainReaches(reaches))
+    fn shape(&self) -> Shape<'_> {
+        self.tables.shape()
     }
 
     fn forward(&self, x: &[f32], y: &mut [f32]) {
-        let rows = x.len() / self.inputs();
-        let x = ArrayView2::from_shape((rows, self.inputs()), x).expect("whole inputs");
-        let mut y = ArrayViewMut2::from_shape((rows, self.outputs()), y).expect("as many outputs");
-        let mut h: Option<Array2<f32>> = None;
-        for layer in &self.net.layers {
-            let z = match h {
-                None => x.dot(&layer.weight.t()) + &layer.bias,
-                Some(mut h) => {
-                    h.mapv_inplace(|z| if z < 0.0 { 0.0 } else { z });
-                    h.dot(&layer.weight.t()) + &layer.bias
-                }
-            };
-            h = Some(z);
+        self.tables.forward(x, y);
+    }
+}
+
+/// The data of a network's stages, owned: any graph of dense maps.
+pub struct Tables {
+    inputs: usize,
+    /// Borrow from the data below, which is why nothing hands them out for longer than the tables live.
+    stages: Vec<Stage<'static>>,
+    _edges: Vec<Box<[Edge<'static>]>>,
+    _lanes: Vec<Box<[Lanes]>>,
+    _biases: Vec<Box<[f32]>>,
+    _errors: Vec<Box<[f64]>>,
+}
+
+/// Keeps data in a list that only grows, and refers to it there.
+fn keep<T>(kept: &mut Vec<Box<[T]>>, values: Vec<T>) -> &'static [T] {
+    kept.push(values.into_boxed_slice());
+    let values: &[T] = kept.last().expect("just pushed");
+    // SAFETY: boxes of the list are never changed or dropped before the tables are, and a move of the tables does not move what
+    // they point to; `Tables` hands the references out for its own lifetime only.
+    unsafe { &*std::ptr::from_ref(values) }
+}
+
+impl Tables {
+    pub fn new(inputs: usize) -> Tables {
+        Tables { inputs, stages: vec![], _edges: vec![], _lanes: vec![], _biases: vec![], _errors: vec![] }
+    }
+
+    /// Adds a stage: what it reads, each with its matrix, one row a neuron after the other.
+    pub fn push(&mut self, reads: &[(Source, Vec<f32>)], bias: Vec<f32>, error: Option<LayerError>) {
+        let rows = bias.len();
+        let mut edges = Vec::with_capacity(reads.len());
+        for (from, matrix) in reads {
+            let cols = self.shape().width(*from);
+            let transposed = (0..cols).flat_map(|c| (0..rows).map(move |r| matrix[r * cols + c]));
+            let (mut forward, mut back) = (vec![ZERO; panels(cols, rows)], vec![ZERO; panels(rows, cols)]);
+            pack(cols, rows, &transposed.collect::<Vec<_>>(), &mut forward);
+            pack(rows, cols, matrix, &mut back);
+            let (forward, back) = (keep(&mut self._lanes, forward), keep(&mut self._lanes, back));
+            edges.push(Edge { from: *from, map: Map::Dense(Dense::new(rows, cols, forward, back)) });
         }
-        let z = h.expect("a network has a layer");
-        Zip::from(&mut y).and(&z).for_each(|y, &z| *y = z);
+        let error = error.map(|LayerError { weight, bias }| StageError {
+            weight: keep(&mut self._errors, weight),
+            bias: keep(&mut self._errors, bias),
+        });
+        let (edges, bias) = (keep(&mut self._edges, edges), keep(&mut self._biases, bias));
+        self.stages.push(Stage { edges, bias, error });
     }
-}
 
-/// A matrix as it is.
-struct Plain(Array2<f32>);
-
-impl Matrix for Plain {
-    fn product(&self, a: &[f32], c: &mut [f32]) {
-        let (rows, cols) = self.0.dim();
-        let count = a.len() / padded(rows);
-        c.fill(0.0);
-        let a = ArrayView2::from_shape((count, padded(rows)), a).expect("whole rows");
-        let mut c = ArrayViewMut2::from_shape((count, padded(cols)), c).expect("as many rows");
-        general_mat_mul(1.0, &a.slice(s![.., ..rows]), &self.0, 0.0, &mut c.slice_mut(s![.., ..cols]));
+    pub fn shape(&self) -> Shape<'_> {
+        Shape { inputs: self.inputs, stages: &self.stages }
     }
-}
 
-/// Reaches as they are.
-struct PlainReaches(Vec<Reach>);
-
-/// Numbers that are summed apart, which the compiler can do at once.
-const LANES: usize = 16;
-
-impl Reaches for PlainReaches {
-    fn spread(&self, wants: &mut [Want], pull: &mut [f32]) {
-        for want in wants {
-            let Reach { reach, total, half } = &self.0[want.neuron];
-            assert!(
-                reach.len() == pull.len() && pull.len().is_multiple_of(LANES),
-                "reaches are of the same inputs as pulls"
-            );
-            let each = 1.0 / want.times;
-            let mut sums = [0.0; LANES];
-            for (pull, reach) in pull.as_chunks::<LANES>().0.iter().zip(reach.as_chunks::<LANES>().0) {
-                for lane in 0..LANES {
-                    sums[lane] += free(pull[lane] * each, reach[lane]).abs();
-                }
+    /// Evaluates inputs, one after the other, in float32.
+    pub fn forward(&self, x: &[f32], y: &mut [f32]) {
+        let shape = self.shape();
+        let (inputs, outputs) = (shape.inputs, shape.outputs());
+        let mut room = Vec::new();
+        for (x, y) in x.chunks(BLOCK * inputs).zip(y.chunks_mut(BLOCK * outputs)) {
+            let rows = x.len() / inputs;
+            room.clear();
+            room.resize(rows * shape.room(), 0.0);
+            for (to, from) in room.chunks_mut(padded(inputs)).zip(x.chunks(inputs)) {
+                to[..inputs].copy_from_slice(from);
             }
-            want.found = aview1(&sums).sum();
-            let (lacking, rest) = (half - want.found, total - want.found);
-            let (of_free, of_rest) = match lacking > 0.0 {
-                true if lacking < rest => (1.0, lacking / rest),
-                true => (1.0, 1.0),
-                false if *half > 0.0 => (half / want.found, 0.0),
-                false => (0.0, 0.0),
-            };
-            let mut along = [0.0; LANES];
-            for (pull, reach) in pull.as_chunks_mut::<LANES>().0.iter_mut().zip(reach.as_chunks::<LANES>().0) {
-                for lane in 0..LANES {
-                    let free = free(pull[lane] * each, reach[lane]);
-                    let taken = of_free * free + of_rest * (reach[lane] - free);
-                    pull[lane] -= want.times * taken;
-                    along[lane] += if pull[lane] < 0.0 { -taken } else { taken };
-                }
+            forward(&shape, rows, &mut room);
+            let last = &room[rows * shape.place(Source::Stage(shape.last()))..];
+            for (y, from) in y.chunks_mut(outputs).zip(last.chunks(padded(outputs))) {
+                y.copy_from_slice(&from[..outputs]);
             }
-            want.line = if lacking > 0.0 { half - aview1(&along).sum() } else { 0.0 };
         }
     }
-}
-
-/// What of a pull a reach of the same sign allows.
-fn free(pull: f32, reach: f32) -> f32 {
-    let (low, high) = if reach < 0.0 { (reach, 0.0) } else { (0.0, reach) };
-    let pull = if pull > low { pull } else { low };
-    if pull < high { pull } else { high }
 }

@@ -17,6 +17,7 @@ pub mod net;
 pub mod normalise;
 pub mod read;
 pub mod report;
+#[cfg(feature = "solver")]
 pub mod suite;
 pub mod table;
 

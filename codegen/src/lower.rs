@@ -2,7 +2,7 @@
 
 use crate::error::Error;
 use crate::net::{Layer, Net};
-use pg_runtime::kernel::PANEL;
+use pg_core::kernel::PANEL;
 use std::fmt;
 
 /// What [`crate::emit`] substitutes.
@@ -39,7 +39,7 @@ pub enum Storage {
     Bytes,
 }
 
-/// Where the generated crate finds `pg-runtime`.
+/// Where the generated crate finds `pg-runtime`, and `pg-core` in its folder `core`.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Runtime {
     /// Relative to the generated crate, with `/`.
@@ -94,8 +94,19 @@ fn checked_name(name: &str) -> Result<String, Error> {
     let starts_well = name.starts_with(|c: char| c.is_ascii_alphabetic());
     let plain = name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_' || c == '-');
     let identifier = name.replace('-', "_");
-    let reserved =
-        ["test", "core", "std", "alloc", "proc_macro", "build", "deps", "examples", "incremental", "pg_runtime"];
+    let reserved = [
+        "test",
+        "core",
+        "std",
+        "alloc",
+        "proc_macro",
+        "build",
+        "deps",
+        "examples",
+        "incremental",
+        "pg_runtime",
+        "pg_core",
+    ];
     let is_word = syn::parse_str::<syn::Ident>(&identifier).is_ok();
     if starts_well && plain && is_word && !reserved.contains(&identifier.as_str()) && name.len() <= 64 {
         Ok(name.to_string())

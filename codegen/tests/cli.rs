@@ -92,7 +92,9 @@ fn the_runtime_can_come_from_elsewhere() {
         assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
         std::fs::read_to_string(dir.path().join("v/Cargo.toml")).unwrap()
     };
-    assert!(manifest(&["--runtime-version", "0.1"]).contains("pg-runtime = \"0.1\""));
+    let version = manifest(&["--runtime-version", "0.1"]);
+    assert!(version.contains("pg-runtime = { version = \"0.1\", optional = true }"), "{version}");
+    assert!(version.contains("pg-core = { version = \"0.1\", default-features = false }"), "{version}");
     let git = manifest(&["--runtime-git", "https://example.org/pg.git#abc"]);
     assert!(git.contains("git = \"https://example.org/pg.git\", rev = \"abc\""));
     assert!(manifest(&[]).contains("path = \"../"));

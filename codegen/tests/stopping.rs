@@ -1,8 +1,8 @@
 //! A search that is told to stop does so soon, wherever it is, and leaves whole files and the right words behind.
 
 use clap::Parser;
+use pg_core::{Model, Network, Shape};
 use pg_runtime::cli::Verify;
-use pg_runtime::network::{LayerError, Model, Network};
 use serde_json::Value;
 use std::fs;
 use std::path::Path;
@@ -161,37 +161,30 @@ fn a_kill_leaves_no_half_written_file() {
     assert_eq!(fs::read_dir(question.dir.path()).unwrap().count(), 2, "the network and the property");
 }
 
-/// A network that never answers when it is asked for a gradient or a bound.
-struct Stuck {
-    model: Model,
-}
+/// A network that never answers when it is asked for its data.
+struct Stuck;
 
 impl Network for Stuck {
-    fn model(&self) -> &Model {
-        &self.model
+    fn model(&self) -> Model<'_> {
+        Model { name: "stuck", format: "none", sha256: "none", domain: &[] }
     }
 
-    fn widths(&self) -> &[usize] {
-        &[1, 1, 1]
-    }
-
-    fn layer_error(&self, _: usize) -> Option<LayerError<'_>> {
-        None
+    fn shape(&self) -> Shape<'_> {
+        loop {
+            std::thread::park();
+        }
     }
 
     fn forward(&self, _: &[f32], y: &mut [f32]) {
         y.fill(0.0);
     }
 
-    fn backward(&self, _: usize, _: &[f64], _: &mut [f64]) {
-        loop {
-            std::thread::park();
-        }
+    fn inputs(&self) -> usize {
+        1
     }
 
-    fn copy_layer(&self, _: usize, weight: &mut [f32], bias: &mut [f32]) {
-        weight.fill(1.0);
-        bias.fill(0.0);
+    fn outputs(&self) -> usize {
+        1
     }
 }
 
@@ -207,9 +200,8 @@ struct Args {
 fn stuck_verifier() {
     let args = "verify p.vnnlib --timeout 1 --results results --json json".split(' ');
     let verify = Args::try_parse_from(args).unwrap().verify;
-    let model = Model { name: "stuck".into(), format: "none".into(), sha256: "none".into(), domain: vec![].into() };
     let run = verify.run.begin().unwrap();
-    let code = verify.decide(&Stuck { model }, &run);
+    let code = verify.decide(&Stuck, &run);
     panic!("a stuck search returned: {code:?}");
 }
 

@@ -2,7 +2,7 @@
 
 use pg_codegen::compile;
 use pg_codegen::interpret::Interpreter;
-use pg_runtime::network::Network;
+use pg_core::Network;
 use pg_runtime::property::{Property, Violation};
 use std::fs;
 use std::os::unix::fs::symlink;

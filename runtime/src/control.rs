@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 
 /// What a search is doing.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Stage {
+pub enum Activity {
     /// Random inputs are tried.
     #[default]
     Sampling,
@@ -35,34 +35,34 @@ pub enum Stage {
     Exact,
 }
 
-impl Stage {
-    const ALL: [Stage; 10] = [
-        Stage::Sampling,
-        Stage::Bounds,
-        Stage::Attack,
-        Stage::Refine,
-        Stage::Tail,
-        Stage::Prove,
-        Stage::Boxes,
-        Stage::Phases,
-        Stage::Lp,
-        Stage::Exact,
+impl Activity {
+    const ALL: [Activity; 10] = [
+        Activity::Sampling,
+        Activity::Bounds,
+        Activity::Attack,
+        Activity::Refine,
+        Activity::Tail,
+        Activity::Prove,
+        Activity::Boxes,
+        Activity::Phases,
+        Activity::Lp,
+        Activity::Exact,
     ];
 }
 
-impl fmt::Display for Stage {
+impl fmt::Display for Activity {
     fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
         f.pad(match self {
-            Stage::Sampling => "sampling",
-            Stage::Bounds => "bounds",
-            Stage::Attack => "attack",
-            Stage::Refine => "refine",
-            Stage::Tail => "tail",
-            Stage::Prove => "prove",
-            Stage::Boxes => "boxes",
-            Stage::Phases => "phases",
-            Stage::Lp => "lp",
-            Stage::Exact => "exact",
+            Activity::Sampling => "sampling",
+            Activity::Bounds => "bounds",
+            Activity::Attack => "attack",
+            Activity::Refine => "refine",
+            Activity::Tail => "tail",
+            Activity::Prove => "prove",
+            Activity::Boxes => "boxes",
+            Activity::Phases => "phases",
+            Activity::Lp => "lp",
+            Activity::Exact => "exact",
         })
     }
 }
@@ -70,7 +70,7 @@ impl fmt::Display for Stage {
 /// Where a search stands.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Progress {
-    pub stage: Stage,
+    pub activity: Activity,
     /// Nodes of all kinds.
     pub nodes: u64,
     /// Goals or nodes that wait for their turn.
@@ -97,10 +97,10 @@ pub struct Control {
     limit: Option<f64>,
     deadline: Option<Instant>,
     interrupt: AtomicBool,
-    /// An index of [`Stage::ALL`].
-    stage: AtomicUsize,
-    /// By the stage in which they were visited.
-    nodes: [AtomicU64; Stage::ALL.len()],
+    /// An index of [`Activity::ALL`].
+    activity: AtomicUsize,
+    /// By the activity in which they were visited.
+    nodes: [AtomicU64; Activity::ALL.len()],
     open: AtomicU64,
     depth: AtomicU64,
     lp_calls: AtomicU64,
@@ -119,7 +119,7 @@ impl Control {
             limit: timeout,
             deadline: timeout.and_then(|s| start.checked_add(Duration::from_secs_f64(s))),
             interrupt: AtomicBool::new(false),
-            stage: AtomicUsize::new(0),
+            activity: AtomicUsize::new(0),
             nodes: Default::default(),
             open: AtomicU64::new(0),
             depth: AtomicU64::new(0),
@@ -163,13 +163,13 @@ impl Control {
 
 /// What the search tells of itself.
 impl Control {
-    pub fn enter(&self, stage: Stage) {
-        self.stage.store(stage as usize, Relaxed);
+    pub fn enter(&self, activity: Activity) {
+        self.activity.store(activity as usize, Relaxed);
     }
 
-    /// Counts nodes of the present stage. Threads that visit many call this once for a batch.
+    /// Counts nodes of the present activity. Threads that visit many call this once for a batch.
     pub fn add_nodes(&self, count: u64) {
-        self.nodes[self.stage.load(Relaxed)].fetch_add(count, Relaxed);
+        self.nodes[self.activity.load(Relaxed)].fetch_add(count, Relaxed);
     }
 
     pub fn add_lp_call(&self) {
@@ -184,13 +184,15 @@ impl Control {
         self.depth.store(depth, Relaxed);
     }
 
-    pub fn set_closed(&self, share: f64) {
-        self.closed.store(share.to_bits(), Relaxed);
+    /// Adds a part of the search space to what is closed.
+    pub fn add_closed(&self, part: f64) {
+        let closed = f64::from_bits(self.closed.load(Relaxed)) + part;
+        self.closed.store(closed.to_bits(), Relaxed);
     }
 
     /// While hidden neurons are refined the bounds at hand are theirs: the goal's last one stays.
     pub fn set_bound(&self, bound: f64) {
-        if self.stage() != Stage::Refine {
+        if self.activity() != Activity::Refine {
             self.bound.store(bound.to_bits(), Relaxed);
         }
     }
@@ -202,19 +204,19 @@ impl Control {
 
 /// What the others read.
 impl Control {
-    fn stage(&self) -> Stage {
-        Stage::ALL[self.stage.load(Relaxed)]
+    fn activity(&self) -> Activity {
+        Activity::ALL[self.activity.load(Relaxed)]
     }
 
-    /// The nodes that were visited in a stage.
-    pub fn nodes_of(&self, stage: Stage) -> u64 {
-        self.nodes[stage as usize].load(Relaxed)
+    /// The nodes that were visited in an activity.
+    pub fn nodes_of(&self, activity: Activity) -> u64 {
+        self.nodes[activity as usize].load(Relaxed)
     }
 
     pub fn progress(&self) -> Progress {
         let bound = f64::from_bits(self.bound.load(Relaxed));
         Progress {
-            stage: self.stage(),
+            activity: self.activity(),
             nodes: self.nodes.iter().map(|count| count.load(Relaxed)).sum(),
             open: self.open.load(Relaxed),
             depth: self.depth.load(Relaxed),
@@ -233,30 +235,33 @@ mod tests {
     use super::*;
 
     #[test]
-    fn stages_are_in_their_own_order() {
-        for (index, stage) in Stage::ALL.into_iter().enumerate() {
-            assert_eq!(stage as usize, index);
+    fn activities_are_in_their_own_order() {
+        for (index, activity) in Activity::ALL.into_iter().enumerate() {
+            assert_eq!(activity as usize, index);
         }
     }
 
     #[test]
-    fn nodes_count_for_their_stage_and_for_all() {
+    fn nodes_count_for_their_activity_and_for_all() {
         let control = Control::new(None);
-        control.enter(Stage::Refine);
+        control.enter(Activity::Refine);
         std::thread::scope(|scope| (0..4).for_each(|_| drop(scope.spawn(|| control.add_nodes(5)))));
-        control.enter(Stage::Prove);
+        control.enter(Activity::Prove);
         control.add_nodes(3);
-        assert_eq!([Stage::Refine, Stage::Prove, Stage::Boxes].map(|stage| control.nodes_of(stage)), [20, 3, 0]);
-        assert_eq!((control.progress().nodes, control.progress().stage), (23, Stage::Prove));
+        assert_eq!(
+            [Activity::Refine, Activity::Prove, Activity::Boxes].map(|activity| control.nodes_of(activity)),
+            [20, 3, 0]
+        );
+        assert_eq!((control.progress().nodes, control.progress().activity), (23, Activity::Prove));
     }
 
     #[test]
     fn a_hidden_neuron_s_bound_is_not_the_goal_s() {
         let control = Control::new(Some(60.0));
         assert_eq!(control.progress().bound, None);
-        control.enter(Stage::Prove);
+        control.enter(Activity::Prove);
         control.set_bound(-0.5);
-        control.enter(Stage::Refine);
+        control.enter(Activity::Refine);
         control.set_bound(-7.0);
         assert_eq!(control.progress().bound, Some(-0.5));
         assert_eq!(control.progress().limit, Some(60.0));

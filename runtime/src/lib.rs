@@ -1,15 +1,14 @@
-//! The part of a generated verifier that does not depend on its network.
+//! The part of a generated verifier that does not depend on its network: search, linear programs, command line.
 
 pub mod bounds;
 pub mod cli;
 mod control;
-pub mod files;
-#[doc(hidden)]
-pub mod kernel;
 pub mod lp;
-pub mod network;
 pub mod options;
-pub mod property;
+pub mod replay;
 pub mod report;
 pub mod search;
+pub mod tuning;
 pub mod verdict;
+
+pub use pg_property::{self as property, files};

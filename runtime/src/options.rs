@@ -17,6 +17,9 @@ pub struct Options {
     /// What the linear program minimises (engine peregrinn)
     #[arg(long, value_enum, default_value_t = Penalty::Weighted)]
     pub penalty: Penalty,
+    /// How bounds are inferred at a node (engine peregrinn)
+    #[arg(long, value_enum, default_value_t = Inference::Raised)]
+    pub inference: Inference,
     /// Which neuron to condition (engine peregrinn)
     #[arg(long, value_enum, default_value_t = Priority::MaxSlack)]
     pub priority: Priority,
@@ -32,6 +35,7 @@ impl Default for Options {
             threads: None,
             engine: Engine::Auto,
             penalty: Penalty::Weighted,
+            inference: Inference::Raised,
             priority: Priority::MaxSlack,
             seed: 0,
         }
@@ -82,6 +86,16 @@ pub enum Penalty {
     Inverted,
 }
 
+/// What the paper's engine knows of hidden neurons at a node.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, ValueEnum)]
+#[serde(rename_all = "kebab-case")]
+pub enum Inference {
+    /// Attacks, and bounds with slopes raised by gradient steps, which the paper does not have
+    Raised,
+    /// Sampling and symbolic intervals alone, as published
+    Symbolic,
+}
+
 /// Which of the neurons in the undecided layer nearest the input is conditioned.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, ValueEnum)]
 #[serde(rename_all = "kebab-case")]
@@ -119,6 +133,7 @@ mod tests {
             threads: Some(3),
             engine: Engine::Peregrinn,
             penalty: Penalty::Inverted,
+            inference: Inference::Symbolic,
             priority: Priority::MinSlack,
             seed: u64::MAX,
         };

@@ -1,6 +1,7 @@
 //! What a run did: counters and times, kept while it goes and reported at its end.
 
-pub use crate::control::{Control, Progress, Stage};
+pub use crate::control::{Activity, Control, Progress};
+use crate::search::ClosedBy;
 use serde::Serialize;
 
 /// What a search counts.
@@ -11,8 +12,9 @@ pub struct Counters {
     /// Nodes of the trees that bound hidden neurons, and of those that bound the property, without a linear program.
     pub neuron_nodes: u64,
     pub property_nodes: u64,
-    /// Leaves closed by a rigorous bound.
+    /// Leaves closed by a rigorous bound, and for which reason.
     pub leaves: u64,
+    pub closed_by: ClosedBy,
     /// Linear programs solved: the paper's convex calls.
     pub lp_calls: u64,
     pub simplex_iterations: u64,

@@ -1,15 +1,16 @@
 //! The answer to a verification question, as types that cannot be made without their evidence.
 
-use crate::network::Network;
 use crate::property::{Disjunct, Property, Violation};
-use crate::search::ClosedTree;
+use crate::replay;
+use crate::search::Proved;
+use pg_core::Network;
 use std::fmt;
 
 /// What is known of a property of a network.
 #[derive(Debug)]
 pub enum Verdict {
-    /// No input violates it.
-    Holds(ClosedTree),
+    /// No input violates it: a closed goal for each disjunct.
+    Holds(Proved),
     /// This input does.
     Violated(Witness),
     /// Neither was shown.
@@ -71,19 +72,30 @@ impl Witness {
     /// Replays an input: the only way to make a witness.
     ///
     /// The region is checked exactly. The float32 output must satisfy every constraint exactly, and so must every point
-    /// of the rigorous enclosure of the real output: then the counterexample does not depend on rounding.
+    /// of the rigorous enclosure of the real output: then the counterexample does not depend on rounding. Where the
+    /// enclosure is too wide to tell, the real output itself is computed, in exact arithmetic.
     pub fn replay(network: &dyn Network, property: &Property, input: &[f32]) -> Option<Witness> {
         let mut output = vec![0.0; network.outputs()];
         network.forward(input, &mut output);
-        let float: Vec<f64> = output.iter().map(|&v| f64::from(v)).collect();
-        let certain = |d: &Disjunct, low: &[f64], high: &[f64]| d.violated_at(input, low, high) == Violation::Certain;
-        if !float.iter().all(|v| v.is_finite()) || !property.disjuncts.iter().any(|d| certain(d, &float, &float)) {
+        if !output.iter().all(|v| v.is_finite()) {
             return None;
         }
-        let (low, high) = crate::bounds::enclose(network, input);
-        let both = |d: &Disjunct| certain(d, &float, &float) && certain(d, &low, &high);
-        let found = property.disjuncts.iter().position(both);
-        found.map(|disjunct| Witness { input: input.to_vec(), output, disjunct })
+        let float: Vec<f64> = output.iter().map(|&v| f64::from(v)).collect();
+        let is_violated = |d: &Disjunct| d.violated_at(input, &float, &float) == Violation::Certain;
+        let candidates: Vec<usize> =
+            (0..property.disjuncts.len()).filter(|&d| is_violated(&property.disjuncts[d])).collect();
+        if candidates.is_empty() {
+            return None;
+        }
+        let (low, high) = replay::enclose(&network.shape(), input);
+        let decide = |&d: &usize| property.disjuncts[d].violated_at(input, &low, &high);
+        let certain = candidates.iter().copied().find(|d| decide(d) == Violation::Certain);
+        let disjunct = certain.or_else(|| {
+            let open: Vec<usize> = candidates.into_iter().filter(|d| decide(d) == Violation::Undecided).collect();
+            let exact = if open.is_empty() { None } else { replay::evaluate(&network.shape(), input) }?;
+            open.into_iter().find(|&d| property.disjuncts[d].holds_exactly(input, &exact))
+        })?;
+        Some(Witness { input: input.to_vec(), output, disjunct })
     }
 
     pub fn input(&self) -> &[f32] {

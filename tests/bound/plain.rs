@@ -1,9 +1,10 @@
 //! What rigour costs: the bound beside the same formula in plain float64, without error terms.
 
+use super::RULES;
 use pg_codegen::compile;
 use pg_codegen::interpret::Interpreter;
-use pg_runtime::bounds::{Bounder, Layers, Objective, Relaxation};
-use pg_runtime::network::Network;
+use pg_core::{Network, Source};
+use pg_runtime::bounds::{Bounder, Objective, Relaxation};
 use pg_tests::{bench, evaluate, shipped};
 use std::path::{Path, PathBuf};
 
@@ -11,26 +12,46 @@ use std::path::{Path, PathBuf};
 const GAP: f64 = 1e-9;
 /// A bound beyond this excludes nothing, and its error is of no interest.
 const USEFUL: f64 = 1e4;
-const RELAXATIONS: [Relaxation; 2] = [Relaxation::Adaptive, Relaxation::Parallel];
+
+/// A layer of a chain, one row a neuron.
+struct Layer {
+    rows: Vec<Vec<f32>>,
+    bias: Vec<f32>,
+}
+
+fn layers(network: &dyn Network) -> Vec<Layer> {
+    let shape = network.shape();
+    let layer = |stage: &pg_core::Stage| {
+        let [edge] = stage.edges else { panic!("a chain") };
+        let row = |j: usize| {
+            let mut row = vec![0.0; shape.width(edge.from)];
+            stage.terms(j).for_each(|(_, i, w)| row[i] = w);
+            row
+        };
+        Layer { rows: (0..stage.width()).map(row).collect(), bias: stage.bias.to_vec() }
+    };
+    assert_eq!(shape.stages[0].edges[0].from, Source::Input);
+    shape.stages.iter().map(layer).collect()
+}
 
 /// The network over a box, and bounds of its neurons.
 struct Plain<'a> {
-    layers: &'a Layers,
+    layers: &'a [Layer],
     input: (Vec<f64>, Vec<f64>),
     /// By layer: lower and upper.
     neurons: Vec<(Vec<f64>, Vec<f64>)>,
 }
 
 impl Plain<'_> {
-    fn new(layers: &Layers, input: (Vec<f64>, Vec<f64>)) -> Plain<'_> {
+    fn new(layers: &[Layer], input: (Vec<f64>, Vec<f64>)) -> Plain<'_> {
         let mut plain = Plain { layers, input, neurons: vec![] };
-        for (k, layer) in layers.0.iter().enumerate() {
+        for (k, layer) in layers.iter().enumerate() {
             let bound = |j: usize, sign: f64| {
-                let mut row = vec![0.0; layer.outputs];
+                let mut row = vec![0.0; layer.bias.len()];
                 row[j] = sign;
-                RELAXATIONS.map(|relaxation| plain.bound(k, &row, relaxation)).into_iter().fold(f64::MIN, f64::max)
+                RULES.map(|relaxation| plain.bound(k, &row, relaxation)).into_iter().fold(f64::MIN, f64::max)
             };
-            let bounds = (0..layer.outputs).map(|j| (bound(j, 1.0), -bound(j, -1.0))).unzip();
+            let bounds = (0..layer.bias.len()).map(|j| (bound(j, 1.0), -bound(j, -1.0))).unzip();
             plain.neurons.push(bounds);
         }
         plain
@@ -40,11 +61,11 @@ impl Plain<'_> {
     fn bound(&self, last: usize, row: &[f64], relaxation: Relaxation) -> f64 {
         let (mut nu, mut sum) = (row.to_vec(), 0.0);
         for k in (0..=last).rev() {
-            let layer = &self.layers.0[k];
+            let layer = &self.layers[k];
             sum += nu.iter().zip(&layer.bias).map(|(nu, &b)| nu * f64::from(b)).sum::<f64>();
-            let mut mu = vec![0.0; layer.inputs];
+            let mut mu = vec![0.0; layer.rows[0].len()];
             for (j, &nu) in nu.iter().enumerate().filter(|(_, nu)| **nu != 0.0) {
-                mu.iter_mut().zip(layer.row(j)).for_each(|(mu, &w)| *mu += nu * f64::from(w));
+                mu.iter_mut().zip(&layer.rows[j]).for_each(|(mu, &w)| *mu += nu * f64::from(w));
             }
             if k > 0 {
                 let (lower, upper) = &self.neurons[k - 1];
@@ -76,9 +97,9 @@ fn multiplier(relaxation: Relaxation, mu: f64, l: f64, u: f64) -> f64 {
 /// bounds compared. The plain one may lie on either side of the truth, the rigorous one only below.
 fn largest_gap(path: &Path, centre: &[f64], eps: f64) -> (f64, usize) {
     let network = Interpreter::new(compile(path).unwrap());
-    let layers = Layers::of(&network);
+    let layers = layers(&network);
     let (lower, upper): (Vec<f64>, Vec<f64>) = centre.iter().map(|c| (c - eps, c + eps)).unzip();
-    let (mut bounder, domain) = Bounder::new(&network, &layers, lower.clone(), upper.clone(), None).unwrap();
+    let (bounder, bounds) = Bounder::new(network.shape(), lower.clone(), upper.clone(), None, &RULES).unwrap();
     let plain = Plain::new(&layers, (lower, upper));
     let y = evaluate(&network, &centre.iter().map(|&v| v as f32).collect::<Vec<_>>());
     let largest = (0..y.len()).max_by(|&a, &b| y[a].total_cmp(&y[b])).unwrap();
@@ -86,9 +107,9 @@ fn largest_gap(path: &Path, centre: &[f64], eps: f64) -> (f64, usize) {
     for other in (0..y.len()).filter(|&other| other != largest) {
         let mut objective = Objective::zero(network.inputs(), network.outputs());
         (objective.y[largest], objective.y[other]) = (1.0, -1.0);
-        for relaxation in RELAXATIONS {
-            let rigorous = bounder.objective_bound(&domain, &objective, relaxation);
-            let expected = plain.bound(layers.hidden(), &objective.y, relaxation);
+        for relaxation in RULES {
+            let rigorous = bounder.objective_bound(&bounds, &objective, relaxation);
+            let expected = plain.bound(layers.len() - 1, &objective.y, relaxation);
             if expected.abs() < USEFUL {
                 gap = gap.max((rigorous - expected).abs() / expected.abs().max(1.0));
                 count += 1;

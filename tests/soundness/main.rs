@@ -11,7 +11,7 @@ use case::{Case, several_rows, single_row};
 use num_rational::BigRational;
 use num_traits::ToPrimitive;
 use pg_codegen::interpret::Interpreter;
-use pg_runtime::network::Network;
+use pg_core::Network;
 use pg_runtime::options::{Engine, Options, Penalty, Priority};
 use pg_runtime::property::{Property, Violation};
 use pg_runtime::report::Control;

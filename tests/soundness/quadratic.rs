@@ -6,7 +6,7 @@ use num_rational::BigRational;
 use num_traits::Signed;
 use pg_codegen::compile;
 use pg_codegen::interpret::Interpreter;
-use pg_runtime::network::Network;
+use pg_core::Network;
 use pg_runtime::options::{Engine, Options};
 use pg_runtime::property::Property;
 use pg_runtime::report::Control;

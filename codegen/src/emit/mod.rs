@@ -46,20 +46,23 @@ fn manifest(plan: &Plan, files: &[File]) -> String {
             ("name", plan.name.clone()),
             ("version", env!("CARGO_PKG_VERSION").into()),
             ("sha256", plan.net.source.sha256.clone()),
-            ("runtime", dependency(&plan.runtime)),
+            ("core", dependency(&plan.runtime, "/core", "default-features = false")),
+            ("runtime", dependency(&plan.runtime, "", "optional = true")),
             ("files", list.concat()),
         ],
     )
 }
 
-fn dependency(runtime: &Runtime) -> String {
+/// One of the crates of the runtime, in a folder of it.
+fn dependency(runtime: &Runtime, folder: &str, more: &str) -> String {
     let quoted = |text: &str| format!("{text:?}");
-    match runtime {
-        Runtime::Path(path) => format!("{{ path = {} }}", quoted(path)),
-        Runtime::Version(version) => quoted(version),
-        Runtime::Git { url, rev: None } => format!("{{ git = {} }}", quoted(url)),
-        Runtime::Git { url, rev: Some(rev) } => format!("{{ git = {}, rev = {} }}", quoted(url), quoted(rev)),
-    }
+    let source = match runtime {
+        Runtime::Path(path) => format!("path = {}", quoted(&format!("{path}{folder}"))),
+        Runtime::Version(version) => format!("version = {}", quoted(version)),
+        Runtime::Git { url, rev: None } => format!("git = {}", quoted(url)),
+        Runtime::Git { url, rev: Some(rev) } => format!("git = {}, rev = {}", quoted(url), quoted(rev)),
+    };
+    format!("{{ {source}, {more} }}")
 }
 
 fn readme(plan: &Plan) -> Vec<(&'static str, String)> {

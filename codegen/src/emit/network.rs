@@ -37,6 +37,7 @@ pub fn library(plan: &Plan) -> String {
         plan,
         quote! {
             #![doc = #about]
+            #![cfg_attr(not(feature = "verifier"), no_std)]
             #![forbid(unsafe_op_in_unsafe_fn)]
 
             mod network;
@@ -62,26 +63,29 @@ pub fn binary(plan: &Plan) -> String {
 
 pub fn network(plan: &Plan) -> String {
     let layers = plan.layers.iter().enumerate().map(|(k, layer)| declaration(k + 1, layer));
-    let (inherent, contract) = (inherent(plan), contract(plan));
+    let (stages, inherent, contract) = (stages(plan), inherent(plan), contract());
     let (eval, batch) = (eval(plan), batch(plan));
     let (has_text, has_bytes) = (uses(plan, Storage::Text), uses(plan, Storage::Bytes));
     let pack = has_text.then(|| quote!(pack, pack_back,));
     let blob = has_bytes.then(|| {
         quote!(
-            use pg_runtime::blob;
+            use pg_core::blob;
         )
     });
+    let has_errors = plan.layers.iter().any(|layer| layer.rounded);
+    let error = has_errors.then(|| quote!(, StageError));
     print(
         plan,
         quote! {
             //! The network: its weights, and its layers in order.
 
             #blob
-            use pg_runtime::kernel::{Backward, Dense, Lanes, Panel, Simd, Task, dispatch, #pack pack_bias};
-            use pg_runtime::network::{LayerError, Model};
-            use std::borrow::Cow;
+            use pg_core::kernel::{Lanes, Layer, Panel, Simd, Vectorised, dispatch, #pack pack_bias};
+            use pg_core::map::Map;
+            use pg_core::{Edge, Model, Shape, Source, Stage #error};
 
             #(#layers)*
+            #stages
             #inherent
             #eval
             #batch
@@ -98,8 +102,8 @@ fn uses(plan: &Plan, storage: Storage) -> bool {
 fn declaration(k: usize, layer: &LayerPlan) -> TokenStream {
     let (inputs, outputs, panels) = (size(layer.inputs), size(layer.outputs), size(layer.panels));
     let back_panels = size(layer.back_panels);
-    let [weight, bias, name] = ["WEIGHT", "BIAS", "LAYER"].map(|what| format_ident!("{what}_{k}"));
-    let [back_weight, back] = ["BACK_WEIGHT", "BACK"].map(|what| format_ident!("{what}_{k}"));
+    let [weight, back, bias, lanes, name] =
+        ["WEIGHT", "BACK", "BIAS", "BIAS_LANES", "LAYER"].map(|what| format_ident!("{what}_{k}"));
     let file = file_name("weight", k, layer.storage);
     let back_file = file_name("back", k, layer.storage);
     let bias_file = file_name("bias", k, Storage::Text);
@@ -117,11 +121,36 @@ fn declaration(k: usize, layer: &LayerPlan) -> TokenStream {
     let errors = errors.iter().filter(|_| layer.rounded);
     quote! {
         static #weight: [Panel<#inputs>; #panels] = #value;
-        static #bias: [Lanes; #panels] = pack_bias::<#outputs, #panels>(&include!(#bias_file));
-        static #name: Dense<#inputs, #outputs, #panels> = Dense::new(&#weight, &#bias);
-        static #back_weight: [Panel<#outputs>; #back_panels] = #back_value;
-        static #back: Dense<#outputs, #inputs, #back_panels> = Dense::back(&#back_weight);
+        static #back: [Panel<#outputs>; #back_panels] = #back_value;
+        static #bias: [f32; #outputs] = include!(#bias_file);
+        static #lanes: [Lanes; #panels] = pack_bias(&#bias);
+        static #name: Layer<#inputs, #outputs, #panels> = Layer::new(&#weight, &#lanes);
         #(#errors)*
+    }
+}
+
+/// The network as data: what each stage reads, and by which map.
+fn stages(plan: &Plan) -> TokenStream {
+    let stages = plan.layers.iter().enumerate().map(|(i, layer)| {
+        let k = i + 1;
+        let [name, back, bias] = ["LAYER", "BACK", "BIAS"].map(|what| format_ident!("{what}_{k}"));
+        let from = match i.checked_sub(1).map(size) {
+            None => quote!(Source::Input),
+            Some(before) => quote!(Source::Stage(#before)),
+        };
+        let error = if layer.rounded {
+            let [weight, bias] = ["WEIGHT_ERROR", "BIAS_ERROR"].map(|what| format_ident!("{what}_{k}"));
+            quote!(Some(StageError { weight: &#weight, bias: &#bias }))
+        } else {
+            quote!(None)
+        };
+        quote! {
+            Stage { edges: &[Edge { from: #from, map: Map::Dense(#name.map(&#back)) }], bias: &#bias, error: #error }
+        }
+    });
+    let count = size(plan.layers.len());
+    quote! {
+        static STAGES: [Stage; #count] = [#(#stages),*];
     }
 }
 
@@ -130,8 +159,6 @@ fn inherent(plan: &Plan) -> TokenStream {
     let source = &plan.net.source;
     let (name, format, sha256) = (&source.stem, source.format.to_string(), &source.sha256);
     let (inputs, outputs) = (size(plan.net.inputs()), size(plan.net.outputs()));
-    let widths: Vec<Literal> = plan.net.widths().into_iter().map(size).collect();
-    let count = size(widths.len());
     let domain = plan.net.domain.iter().flatten().map(|(l, u)| quote!((#l, #u)));
     quote! {
         /// The network this crate was generated from.
@@ -141,14 +168,8 @@ fn inherent(plan: &Plan) -> TokenStream {
         impl Network {
             pub const INPUTS: usize = #inputs;
             pub const OUTPUTS: usize = #outputs;
-            /// The number of inputs, then the number of neurons of each layer.
-            pub const WIDTHS: [usize; #count] = [#(#widths),*];
-            pub const MODEL: Model = Model {
-                name: Cow::Borrowed(#name),
-                format: Cow::Borrowed(#format),
-                sha256: Cow::Borrowed(#sha256),
-                domain: Cow::Borrowed(&[#(#domain),*]),
-            };
+            pub const MODEL: Model<'static> =
+                Model { name: #name, format: #format, sha256: #sha256, domain: &[#(#domain),*] };
 
             /// Evaluates one input in float32.
             pub fn eval(x: &[f32; Self::INPUTS]) -> [f32; Self::OUTPUTS] {
@@ -184,7 +205,7 @@ fn eval(plan: &Plan) -> TokenStream {
             x: &'a [f32; Network::INPUTS],
         }
 
-        impl Task for Eval<'_> {
+        impl Vectorised for Eval<'_> {
             type Output = [f32; Network::OUTPUTS];
 
             #[inline(always)]
@@ -221,7 +242,7 @@ fn batch(plan: &Plan) -> TokenStream {
             let result = format_ident!("h{k}");
             quote!(#name.relu_batch::<S>(#argument, &mut #result[..x.len()]);)
         } else {
-            quote!(#name.affine_batch::<S, f32>(#argument, y);)
+            quote!(#name.affine_batch::<S>(#argument, y);)
         }
     });
     quote! {
@@ -230,7 +251,7 @@ fn batch(plan: &Plan) -> TokenStream {
             y: &'a mut [[f32; Network::OUTPUTS]],
         }
 
-        impl Task for EvalBatch<'_> {
+        impl Vectorised for EvalBatch<'_> {
             type Output = ();
 
             #[inline(always)]
@@ -245,57 +266,16 @@ fn batch(plan: &Plan) -> TokenStream {
     }
 }
 
-/// The contract with the runtime.
-fn contract(plan: &Plan) -> TokenStream {
-    let errors = plan.layers.iter().enumerate().filter(|(_, layer)| layer.rounded).map(|(i, _)| {
-        let index = size(i);
-        let (weight, bias) = (format_ident!("WEIGHT_ERROR_{}", i + 1), format_ident!("BIAS_ERROR_{}", i + 1));
-        quote!(#index => Some(LayerError { weight: &#weight, bias: &#bias }),)
-    });
-    let any = plan.layers.iter().any(|layer| layer.rounded);
-    let layer_error = if any {
-        quote! {
-            fn layer_error(&self, layer: usize) -> Option<LayerError<'_>> {
-                match layer {
-                    #(#errors)*
-                    _ => None,
-                }
-            }
-        }
-    } else {
-        quote! {
-            fn layer_error(&self, _: usize) -> Option<LayerError<'_>> {
-                None
-            }
-        }
-    };
-    let numbered = |what: &str| -> Vec<_> { (1..=plan.layers.len()).map(|k| format_ident!("{what}_{k}")).collect() };
-    let (layers, backs) = (numbered("LAYER"), numbered("BACK"));
-    let indices: Vec<Literal> = (0..plan.layers.len()).map(size).collect();
+/// The contract with everything that evaluates or verifies the network.
+fn contract() -> TokenStream {
     quote! {
-        impl pg_runtime::network::Network for Network {
-            fn model(&self) -> &Model {
-                &Self::MODEL
+        impl pg_core::Network for Network {
+            fn model(&self) -> Model<'_> {
+                Self::MODEL
             }
 
-            fn widths(&self) -> &[usize] {
-                &Self::WIDTHS
-            }
-
-            #layer_error
-
-            fn backward(&self, layer: usize, nu: &[f64], mu: &mut [f64]) {
-                match layer {
-                    #(#indices => dispatch(Backward { layer: &#backs, nu, mu }),)*
-                    _ => panic!("no such layer"),
-                }
-            }
-
-            fn copy_layer(&self, layer: usize, weight: &mut [f32], bias: &mut [f32]) {
-                match layer {
-                    #(#indices => #layers.copy(weight, bias),)*
-                    _ => panic!("no such layer"),
-                }
+            fn shape(&self) -> Shape<'_> {
+                Shape { inputs: Self::INPUTS, stages: &STAGES }
             }
 
             fn forward(&self, x: &[f32], y: &mut [f32]) {

@@ -4,7 +4,7 @@ use super::File;
 use crate::lower::{LayerPlan, Plan, Storage};
 use crate::net::Layer;
 use ndarray::ArrayView2;
-use pg_runtime::kernel::PANEL;
+use pg_core::kernel::PANEL;
 
 pub fn weights(plan: &Plan) -> Vec<File> {
     let layers = plan.layers.iter().zip(&plan.net.layers).enumerate();

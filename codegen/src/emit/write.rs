@@ -2,7 +2,7 @@
 
 use super::File;
 use crate::error::Error;
-use pg_runtime::files::write_atomically;
+use pg_property::files::write_atomically;
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;

@@ -8,7 +8,7 @@ pub mod onnx;
 
 use crate::error::Error;
 use crate::graph::Graph;
-use pg_runtime::files::{self, sha256};
+use pg_property::files::{self, sha256};
 use std::fmt;
 use std::path::Path;
 

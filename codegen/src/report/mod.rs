@@ -9,7 +9,7 @@ mod tally;
 
 use crate::error::Error;
 use clap::Args;
-use pg_runtime::files::write_atomically;
+use pg_property::files::write_atomically;
 use run::Run;
 use std::path::{Path, PathBuf};
 

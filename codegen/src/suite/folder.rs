@@ -4,7 +4,7 @@
 use super::list::{Instance, List};
 use super::record::Record;
 use crate::error::Error;
-use pg_runtime::files::write_atomically;
+use pg_property::files::write_atomically;
 use serde::Serialize;
 use serde_json::Value;
 use std::fs;

@@ -3,8 +3,8 @@
 use crate::error::Error;
 use crate::table::{Row, Table, plain_name};
 use clap::Parser;
+use pg_property::files::sha256;
 use pg_runtime::cli::Robust;
-use pg_runtime::files::sha256;
 use std::path::{Path, PathBuf};
 
 const PROPERTY_COLUMNS: [&str; 2] = ["network", "property"];

@@ -1,29 +1,23 @@
-//! Rigorous bounds: everything a verdict rests on.
+//! Rigorous bounds: everything a verdict rests on, in float64 for whole networks and in float32 for what is left of them.
 //!
-//! Numbers are float64 in round-to-nearest. Every computed sum carries the sum of its terms' magnitudes, and the bound on
-//! its rounding error is subtracted at the end; no directed rounding, no fast-math. A NaN or an infinity never makes a
-//! bound better: comparisons are written so that they then fail.
+//! Multipliers are proposed by whoever likes to; what is computed from them here is a lower bound whatever they are. How
+//! rounding is accounted for is in [`pg_core::rounding`].
 
-mod ascent;
-mod backward;
-mod domain;
-mod enclose;
-mod front;
-mod gains;
-mod layers;
+mod batch;
+mod bounder;
+mod buffer;
+mod compact;
+mod hull;
 mod objective;
-mod passes;
-mod spread;
+mod packed;
+mod rows;
+mod table;
 
-pub use ascent::{Ascent, Branch, Node, ROWS, Split, Steps, Work};
-pub use backward::{Bounder, Relaxation};
-pub use domain::{Domain, Emptiness};
-pub use enclose::enclose;
-pub use front::{Front, Place, Row};
-pub use layers::{Layer, Layers};
+pub use batch::{Batch, Buffers, Node, ROWS, Split, Subproblem};
+pub use bounder::{Bounder, NOT_EMPTY};
+pub use buffer::Buffer;
+pub use compact::{Compact, CompactStage, Slot};
 pub use objective::Objective;
-
-/// Twice the unit roundoff: what a relative error of one operation is bounded by, with room for second-order terms.
-const ROUND: f64 = f64::EPSILON;
-/// Larger than all the error that underflow can add to a sum.
-const UNDERFLOW: f64 = 1e-290;
+pub use pg_core::bound::Relaxation;
+pub use rows::Objective32;
+pub use table::{Bounds, Emptiness, Side};

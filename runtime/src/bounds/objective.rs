@@ -1,7 +1,7 @@
 //! What is bounded from below: a linear function of the network's inputs and outputs.
 
-use super::ROUND;
 use crate::property::{Affine, Enclosed, Row};
+use pg_core::rounding::{EPSILON, TINY, at_most};
 
 /// `x·inputs + y·outputs + constant`, each coefficient known up to an error.
 ///
@@ -47,7 +47,8 @@ impl Objective {
         objective
     }
 
-    /// `Σ λᵢ·objectiveᵢ` for exact nonnegative λ. Each sum of n products is within (n+2)·u of its magnitudes.
+    /// `Σ λᵢ·objectiveᵢ` for exact nonnegative λ. Each sum of n products is within n roundings of its magnitudes, and each
+    /// product may underflow.
     pub fn combination(terms: &[(f64, &Objective)], inputs: usize, outputs: usize) -> Objective {
         let mut sum = Objective::zero(inputs, outputs);
         let mut size = Objective::zero(inputs, outputs);
@@ -55,7 +56,8 @@ impl Objective {
             assert!(lambda >= 0.0);
             let add = |to: &mut f64, size: &mut f64, error: &mut f64, value: f64, value_error: f64| {
                 *to += lambda * value;
-                *size += (lambda * value).abs();
+                // What underflows is not nothing.
+                *size += (lambda * value).abs().max(if value == 0.0 { 0.0 } else { TINY });
                 *error += lambda * value_error;
             };
             for i in 0..inputs {
@@ -66,8 +68,13 @@ impl Objective {
             }
             add(&mut sum.constant, &mut size.constant, &mut sum.constant_error, term.constant, term.constant_error);
         }
-        let rounding = (terms.len() as f64 + 4.0) * ROUND;
-        let close = |error: &mut f64, size: f64| *error = (*error + size * rounding) * (1.0 + rounding);
+        let count = terms.len();
+        let rounding = (count as f64 + 4.0) * EPSILON;
+        let close = |error: &mut f64, size: f64| {
+            if *error > 0.0 || size > 0.0 {
+                *error = at_most(*error + size * rounding, 2 * count + 4);
+            }
+        };
         sum.x_error.iter_mut().zip(&size.x).for_each(|(e, &s)| close(e, s));
         sum.y_error.iter_mut().zip(&size.y).for_each(|(e, &s)| close(e, s));
         close(&mut sum.constant_error, size.constant);

@@ -1,9 +1,9 @@
 //! A verdict as text: VNN-COMP's form for programs, a summary for people.
 
 use super::question::Question;
-use crate::network::Model;
 use crate::search::Outcome;
 use crate::verdict::{StopReason, Verdict};
+use pg_core::Model;
 
 /// The verdict's word on the first line, then the witness if there is one: what stdout and a results file hold.
 pub fn result(verdict: &Verdict) -> String {
@@ -89,9 +89,10 @@ mod tests {
             verdict,
             counters: Counters { nodes: 12, lp_calls: 34, ..Counters::default() },
             times: Times { total: 1.5, ..Times::default() },
+            tuning: String::new(),
         };
         let text = |verdict, low: &str| {
-            let model = Model { name: "net".into(), format: "".into(), sha256: "".into(), domain: (&[]).into() };
+            let model = Model { name: "net", format: "", sha256: "", domain: &[] };
             summary(&model, &question(low), &outcome(verdict))
         };
         let sat = text(violated(), "0");

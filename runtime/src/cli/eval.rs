@@ -1,6 +1,6 @@
 //! `eval INPUT.csv`: one line of numbers in, one line of numbers out.
 
-use crate::network::Network;
+use pg_core::Network;
 use std::io::Write;
 use std::path::Path;
 use std::time::Instant;

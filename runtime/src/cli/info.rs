@@ -1,21 +1,22 @@
 //! `info`: which network this verifier was made for.
 
-use crate::network::Network;
+use pg_core::{Network, Stage};
 use std::io::Write;
 
 pub fn run(network: &dyn Network) -> Result<(), String> {
     let model = network.model();
-    let widths: Vec<String> = network.widths().iter().map(usize::to_string).collect();
-    let hidden = &network.widths()[1..network.widths().len() - 1];
+    let shape = network.shape();
+    let widths = std::iter::once(shape.inputs).chain(shape.stages.iter().map(Stage::width));
+    let widths: Vec<String> = widths.map(|width| width.to_string()).collect();
     let mut text = format!(
         "network   {}\nformat    {}\nsha256    {}\nlayers    {}\nReLUs     {}\n",
         model.name,
         model.format,
         model.sha256,
         widths.join(" -> "),
-        hidden.iter().sum::<usize>(),
+        shape.start(shape.last()),
     );
-    let inexact = (0..widths.len() - 1).filter(|&k| network.layer_error(k).is_some());
+    let inexact = (0..shape.stages.len()).filter(|&k| shape.stages[k].error.is_some());
     let inexact: Vec<String> = inexact.map(|k| (k + 1).to_string()).collect();
     text += &match inexact.len() {
         0 => "weights   bit-exact\n".to_string(),

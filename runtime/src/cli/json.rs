@@ -1,11 +1,11 @@
 //! The full report of a run, in JSON.
 
 use super::question::{Question, Robustness};
-use crate::network::Network;
 use crate::options::Options;
 use crate::report::{Counters, Times};
 use crate::search::Outcome;
 use crate::verdict::{Verdict, Witness};
+use pg_core::Network;
 use serde::Serialize;
 
 #[derive(Serialize)]
@@ -19,6 +19,8 @@ struct Report<'a> {
     property: PropertyPart<'a>,
     /// With the defaults of the machine filled in.
     options: &'a Options,
+    /// A hash of the numbers that steer the search.
+    tuning: &'a str,
     counters: &'a Counters,
     /// In seconds.
     times: &'a Times,
@@ -67,7 +69,7 @@ pub fn report(network: &dyn Network, question: &Question, options: &Options, out
         tool: concat!("pg-codegen ", env!("CARGO_PKG_VERSION")),
         verdict: outcome.verdict.word(),
         reason,
-        model: ModelPart { name: &model.name, format: &model.format, sha256: &model.sha256 },
+        model: ModelPart { name: model.name, format: model.format, sha256: model.sha256 },
         property: PropertyPart {
             file: &question.file,
             sha256: &question.sha256,
@@ -76,6 +78,7 @@ pub fn report(network: &dyn Network, question: &Question, options: &Options, out
             empty_disjuncts: property.empty_disjuncts,
         },
         options,
+        tuning: &outcome.tuning,
         counters: &outcome.counters,
         times: &outcome.times,
         witness,
@@ -91,7 +94,12 @@ mod tests {
     #[test]
     fn a_report_holds_everything() {
         let options = Options { threads: None, timeout: Some(2.5), ..Options::default() }.resolved();
-        let outcome = Outcome { verdict: violated(), counters: Counters::default(), times: Times::default() };
+        let outcome = Outcome {
+            verdict: violated(),
+            counters: Counters::default(),
+            times: Times::default(),
+            tuning: "a hash".into(),
+        };
         let text = report(&Toy([2.0, 3.0]), &question("0"), &options, &outcome);
         let json: serde_json::Value = serde_json::from_str(&text).unwrap();
         assert_eq!(json["tool"], concat!("pg-codegen ", env!("CARGO_PKG_VERSION")));
@@ -101,6 +109,7 @@ mod tests {
         assert_eq!(json["property"]["sha256"], "property's");
         assert_eq!(json["options"]["timeout"], 2.5);
         assert_eq!(json["options"]["seed"], 0);
+        assert_eq!(json["tuning"], "a hash");
         assert_eq!(json["options"]["engine"], "auto");
         assert!(json["options"]["threads"].as_u64().unwrap() >= 1);
         assert_eq!(json["counters"]["lp_calls"], 0);

@@ -13,9 +13,9 @@ mod terminal;
 #[cfg(test)]
 mod tests;
 
-use crate::network::Network;
 use clap::{Parser, Subcommand};
 pub use eval::eval;
+use pg_core::Network;
 pub use progress::duration;
 pub use question::{Robust, Verify};
 pub use run::{Run, RunArgs};

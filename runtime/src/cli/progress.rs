@@ -70,7 +70,7 @@ fn text(earlier: &Sample, now: &Progress, columns: usize) -> String {
 fn parts(earlier: &Sample, now: &Progress, undecided: &str) -> Vec<String> {
     let passed = (now.elapsed - earlier.time).max(1e-3);
     let speed = now.nodes.saturating_sub(earlier.nodes) as f64 / passed;
-    let mut parts = vec![clock(now), now.stage.to_string()];
+    let mut parts = vec![clock(now), now.activity.to_string()];
     if now.closed >= SOME {
         let left = time_left(now.closed, (now.closed - earlier.closed) / passed);
         let left = left.map_or(String::new(), |time| format!(", {time} left"));
@@ -142,7 +142,7 @@ fn number(x: f64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::report::Stage;
+    use crate::report::Activity;
 
     fn text(earlier: (f64, u64, f64), now: &Progress) -> String {
         text_in(usize::MAX, earlier, now)
@@ -154,7 +154,7 @@ mod tests {
 
     fn refining() -> Progress {
         Progress {
-            stage: Stage::Refine,
+            activity: Activity::Refine,
             nodes: 1234,
             open: 9,
             bound: Some(-0.12345),
@@ -166,8 +166,8 @@ mod tests {
     }
 
     fn phases(elapsed: f64, nodes: u64, closed: f64) -> Progress {
-        let stage = Stage::Phases;
-        Progress { stage, nodes, open: 56, depth: 12, lp_calls: 789, closed, elapsed, ..Progress::default() }
+        let activity = Activity::Phases;
+        Progress { activity, nodes, open: 56, depth: 12, lp_calls: 789, closed, elapsed, ..Progress::default() }
     }
 
     #[test]

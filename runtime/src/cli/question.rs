@@ -1,9 +1,9 @@
 //! `verify PROP.vnnlib` and `robust IMAGE.csv`: what is asked about a network.
 
 use super::run::{Run, RunArgs};
-use crate::network::Network;
 use crate::property::{Decimal, Property, Side, Source, parse_image};
 use clap::Args;
+use pg_core::Network;
 use serde::Serialize;
 use std::path::PathBuf;
 

@@ -5,12 +5,13 @@ use super::progress::Line;
 use super::question::Question;
 use super::terminal::Status;
 use super::{answer, complain, json, say, signals};
-use crate::network::Network;
 use crate::options::Options;
-use crate::report::{Control, Counters, Stage, Times};
+use crate::report::{Activity, Control, Counters, Times};
 use crate::search::{self, Outcome};
+use crate::tuning::Tuning;
 use crate::verdict::{StopReason, Verdict};
 use clap::Args;
+use pg_core::Network;
 use std::io::{self, Write};
 use std::sync::Arc;
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
@@ -88,14 +89,19 @@ impl Run {
         let progress = self.control.progress();
         let nodes_of = |stage| self.control.nodes_of(stage);
         let counters = Counters {
-            nodes: nodes_of(Stage::Boxes) + nodes_of(Stage::Phases),
-            neuron_nodes: nodes_of(Stage::Refine),
-            property_nodes: nodes_of(Stage::Prove),
+            nodes: nodes_of(Activity::Boxes) + nodes_of(Activity::Phases),
+            neuron_nodes: nodes_of(Activity::Refine),
+            property_nodes: nodes_of(Activity::Prove),
             lp_calls: progress.lp_calls,
             max_depth: progress.depth,
             ..Counters::default()
         };
-        Outcome { verdict: Verdict::Unknown(reason), counters, times: Times::default() }
+        Outcome {
+            verdict: Verdict::Unknown(reason),
+            counters,
+            times: Times::default(),
+            tuning: Tuning::default().hash(),
+        }
     }
 
     /// The verdict goes to stdout before anything else can go wrong.
@@ -107,7 +113,7 @@ impl Run {
         let report = || json::report(network, question, &self.options, &outcome);
         let written = self.outputs.write(&result, witness.as_deref(), report);
         if !self.outputs.quiet {
-            say(&answer::summary(network.model(), question, &outcome));
+            say(&answer::summary(&network.model(), question, &outcome));
         }
         printed.and(written).map(|()| outcome.verdict.exit_code())
     }
@@ -155,7 +161,12 @@ mod tests {
     use super::*;
 
     fn unknown(reason: StopReason) -> Outcome {
-        Outcome { verdict: Verdict::Unknown(reason), counters: Counters::default(), times: Times::default() }
+        Outcome {
+            verdict: Verdict::Unknown(reason),
+            counters: Counters::default(),
+            times: Times::default(),
+            tuning: String::new(),
+        }
     }
 
     #[test]

@@ -1,41 +1,28 @@
 //! What the tests of the command line share.
 
 use super::question::Question;
-use crate::network::{LayerError, Model, Network};
 use crate::property::Property;
 use crate::verdict::{Verdict, Witness};
-use std::borrow::Cow;
+use pg_core::kernel::ZERO;
+use pg_core::map::{Dense, Map};
+use pg_core::{Edge, Model, Network, Shape, Source, Stage};
 
-/// One input and two outputs that are always the same.
+/// One input and two outputs that are always the same; as data they are 2 and 3.
 pub struct Toy(pub [f32; 2]);
 
-static MODEL: Model = Model {
-    name: Cow::Borrowed("toy"),
-    format: Cow::Borrowed("none"),
-    sha256: Cow::Borrowed("model's"),
-    domain: Cow::Borrowed(&[]),
-};
+static STAGES: [Stage; 1] = [Stage {
+    edges: &[Edge { from: Source::Input, map: Map::Dense(Dense::new(2, 1, &[ZERO], &[ZERO, ZERO])) }],
+    bias: &[2.0, 3.0],
+    error: None,
+}];
 
 impl Network for Toy {
-    fn model(&self) -> &Model {
-        &MODEL
+    fn model(&self) -> Model<'_> {
+        Model { name: "toy", format: "none", sha256: "model's", domain: &[] }
     }
 
-    fn widths(&self) -> &[usize] {
-        &[1, 2]
-    }
-
-    fn layer_error(&self, _: usize) -> Option<LayerError<'_>> {
-        None
-    }
-
-    fn backward(&self, _: usize, _: &[f64], mu: &mut [f64]) {
-        mu.fill(0.0);
-    }
-
-    fn copy_layer(&self, _: usize, weight: &mut [f32], bias: &mut [f32]) {
-        weight.fill(0.0);
-        bias.copy_from_slice(&self.0);
+    fn shape(&self) -> Shape<'_> {
+        Shape { inputs: 1, stages: &STAGES }
     }
 
     fn forward(&self, x: &[f32], y: &mut [f32]) {

@@ -8,9 +8,11 @@
 //! Nothing here is rigorous or needs to be: the program proposes points and multipliers, others judge them.
 
 use super::{Lp, LpStatus};
-use crate::bounds::{Domain, Layers, Objective};
+use crate::bounds::{Bounds, Objective};
 use crate::options::Penalty;
 use crate::report::Control;
+use crate::tuning::PeregrinnTuning;
+use pg_core::{Shape, Source};
 
 /// A hidden neuron's columns and rows; the slack and the chord only if the root leaves it undecided.
 struct Neuron {
@@ -27,24 +29,26 @@ struct Neuron {
 
 pub struct RelaxedNetwork {
     lp: Lp,
-    /// By hidden layer; `None` for a neuron that is off at the root.
+    /// By hidden stage; `None` for a neuron that is off at the root.
     neurons: Vec<Vec<Option<Neuron>>>,
     inputs: usize,
     /// The rows of the property.
     property: Vec<usize>,
     outputs: Vec<usize>,
     penalties: Vec<f64>,
+    tuning: PeregrinnTuning,
 }
 
 /// A feasible point of the relaxation.
 pub struct Point {
     pub input: Vec<f64>,
-    /// Activation and slack of each neuron, by layer; zeros where it has no slack.
+    /// Activation and slack of each neuron, by stage; zeros where it has no slack.
     pub neurons: Vec<Vec<(f64, f64)>>,
     pub outputs: Vec<f64>,
 }
 
 /// Multipliers that should prove the node empty: of the property's rows, and of each hidden neuron's equation.
+#[derive(Debug)]
 pub struct Ray {
     pub rows: Vec<f64>,
     pub neurons: Vec<Vec<f64>>,
@@ -58,58 +62,57 @@ pub enum Relaxed {
     Trouble(&'static str),
 }
 
-/// A chord is moved when it would gain this share of its old length.
-const CHORD_GAIN: f64 = 0.02;
-
 impl RelaxedNetwork {
     pub fn new(
-        layers: &Layers,
+        shape: &Shape,
         input: (&[f64], &[f64]),
-        root: &Domain,
+        root: &Bounds,
         rows: &[Objective],
         penalty: Penalty,
+        tuning: PeregrinnTuning,
     ) -> RelaxedNetwork {
         let mut lp = Lp::new();
-        let penalties = penalties(penalty, layers.hidden());
+        let penalties = penalties(penalty, shape.last(), tuning);
         for (&l, &u) in input.0.iter().zip(input.1) {
             lp.add_col(0.0, l, u);
         }
-        let inputs = input.0.len();
-        let mut network = RelaxedNetwork { lp, neurons: vec![], inputs, property: vec![], outputs: vec![], penalties };
-        for layer in 0..layers.hidden() {
-            let neurons = (0..layers.0[layer].outputs).map(|j| network.add_neuron(layers, root, layer, j)).collect();
+        let (inputs, property, outputs) = (input.0.len(), vec![], vec![]);
+        let mut network = RelaxedNetwork { lp, neurons: vec![], inputs, property, outputs, penalties, tuning };
+        for stage in 0..shape.last() {
+            let width = shape.stages[stage].width();
+            let neurons = (0..width).map(|j| network.add_neuron(shape, root, stage, j)).collect();
             network.neurons.push(neurons);
         }
-        network.add_outputs(layers);
+        network.add_outputs(shape);
         for row in rows {
             network.add_property_row(row);
         }
         network
     }
 
-    /// The columns of the activations before a layer, each with its coefficient in a row of the layer, negated.
-    fn incoming(&self, layers: &Layers, layer: usize, neuron: usize) -> Vec<(usize, f64)> {
-        let weights = layers.0[layer].row(neuron).iter().enumerate().filter(|&(_, &w)| w != 0.0);
-        let column = |i: usize| match layer {
-            0 => Some(i),
-            _ => self.neurons[layer - 1][i].as_ref().map(|n| n.activation),
+    /// The columns of the activations that a neuron reads, each with its coefficient, negated.
+    fn incoming(&self, shape: &Shape, stage: usize, neuron: usize) -> Vec<(usize, f64)> {
+        let column = |source: Source, i: usize| match source {
+            Source::Input => Some(i),
+            Source::Stage(s) => self.neurons[s][i].as_ref().map(|n| n.activation),
         };
-        weights.filter_map(|(i, &w)| column(i).map(|col| (col, -f64::from(w)))).collect()
+        let terms = shape.stages[stage].terms(neuron);
+        terms.filter_map(|(source, i, w)| column(source, i).map(|col| (col, -f64::from(w)))).collect()
     }
 
-    fn add_neuron(&mut self, layers: &Layers, root: &Domain, layer: usize, j: usize) -> Option<Neuron> {
-        let (l, u) = (root.lower[layer][j], root.upper[layer][j]);
+    fn add_neuron(&mut self, shape: &Shape, root: &Bounds, stage: usize, j: usize) -> Option<Neuron> {
+        let (l, u) = root.of(stage, j);
         if u <= 0.0 {
             return None;
         }
-        let mut terms = self.incoming(layers, layer, j);
-        let bias = f64::from(layers.0[layer].bias[j]);
+        let mut terms = self.incoming(shape, stage, j);
+        let bias = f64::from(shape.stages[stage].bias[j]);
         let activation = self.lp.add_col(0.0, l.max(0.0), u);
         terms.push((activation, 1.0));
-        let slack = (l < 0.0).then(|| self.lp.add_col(self.penalties[layer], 0.0, -l));
+        let slack = (l < 0.0).then(|| self.lp.add_col(self.penalties[stage], 0.0, -l));
         terms.extend(slack.map(|slack| (slack, -1.0)));
         let equation = self.lp.add_row(bias, bias, &terms);
-        let chord = slack.map(|slack| {
+        let chord = slack.filter(|_| (u - l).is_finite()).map(|slack| {
             let (activation_factor, slack_factor, limit) = chord(l, u);
             let terms = [(activation, activation_factor), (slack, slack_factor)];
             self.lp.add_row(f64::NEG_INFINITY, limit, &terms)
@@ -117,13 +120,13 @@ impl RelaxedNetwork {
         Some(Neuron { activation, slack, equation, chord, lower: l, upper: u, chord_lower: l, chord_upper: u })
     }
 
-    fn add_outputs(&mut self, layers: &Layers) {
-        let last = layers.hidden();
-        for j in 0..layers.0[last].outputs {
-            let mut terms = self.incoming(layers, last, j);
+    fn add_outputs(&mut self, shape: &Shape) {
+        let last = shape.last();
+        for j in 0..shape.outputs() {
+            let mut terms = self.incoming(shape, last, j);
             let column = self.lp.add_col(0.0, f64::NEG_INFINITY, f64::INFINITY);
             terms.push((column, 1.0));
-            let bias = f64::from(layers.0[last].bias[j]);
+            let bias = f64::from(shape.stages[last].bias[j]);
             self.lp.add_row(bias, bias, &terms);
             self.outputs.push(column);
         }
@@ -142,9 +145,9 @@ impl RelaxedNetwork {
         self.lp.iterations()
     }
 
-    /// Brings bounds, chords and penalties to the node's domain, and solves from the last basis.
-    pub fn solve(&mut self, domain: &Domain, control: &Control) -> Relaxed {
-        self.condition(domain);
+    /// Brings bounds, chords and penalties to the node's bounds, and solves from the last basis.
+    pub fn solve(&mut self, bounds: &Bounds, control: &Control) -> Relaxed {
+        self.condition(bounds);
         match self.lp.solve(control.remaining(), control.interrupt_flag()) {
             LpStatus::Optimal => Relaxed::Feasible(self.point()),
             LpStatus::Infeasible => Relaxed::Infeasible(self.ray()),
@@ -154,14 +157,14 @@ impl RelaxedNetwork {
     }
 
     /// Only what differs from the last node is changed.
-    fn condition(&mut self, domain: &Domain) {
-        let RelaxedNetwork { lp, neurons, penalties, .. } = self;
-        for (layer, neurons) in neurons.iter_mut().enumerate() {
+    fn condition(&mut self, bounds: &Bounds) {
+        let RelaxedNetwork { lp, neurons, penalties, tuning, .. } = self;
+        for (stage, neurons) in neurons.iter_mut().enumerate() {
             for (j, neuron) in neurons.iter_mut().enumerate() {
                 let Some(neuron) = neuron else { continue };
-                let (l, u) = (domain.lower[layer][j], domain.upper[layer][j]);
+                let (l, u) = bounds.of(stage, j);
                 if (l, u) != (neuron.lower, neuron.upper) {
-                    neuron.change(lp, l, u, penalties[layer]);
+                    neuron.change(lp, l, u, penalties[stage], tuning.chord_gain);
                 }
             }
         }
@@ -174,7 +177,7 @@ impl RelaxedNetwork {
         };
         Point {
             input: value[..self.inputs].to_vec(),
-            neurons: self.neurons.iter().map(|layer| layer.iter().map(neuron).collect()).collect(),
+            neurons: self.neurons.iter().map(|stage| stage.iter().map(neuron).collect()).collect(),
             outputs: self.outputs.iter().map(|&col| value[col]).collect(),
         }
     }
@@ -191,27 +194,29 @@ impl RelaxedNetwork {
         let neuron = |n: &Option<Neuron>| n.as_ref().map_or(0.0, |n| ray[n.equation] / scale);
         Some(Ray {
             rows: rows.iter().map(|v| v / scale).collect(),
-            neurons: self.neurons.iter().map(|layer| layer.iter().map(neuron).collect()).collect(),
+            neurons: self.neurons.iter().map(|stage| stage.iter().map(neuron).collect()).collect(),
         })
     }
 }
 
 impl Neuron {
-    fn change(&mut self, lp: &mut Lp, l: f64, u: f64, penalty: f64) {
+    fn change(&mut self, lp: &mut Lp, l: f64, u: f64, penalty: f64, chord_gain: f64) {
         lp.set_col_bounds(self.activation, l.max(0.0), u.max(0.0));
-        if let (Some(slack), Some(chord)) = (self.slack, self.chord) {
+        if let Some(slack) = self.slack {
             lp.set_col_bounds(slack, (-u).max(0.0), (-l).max(0.0));
             if (u <= 0.0) != (self.upper <= 0.0) {
                 lp.set_cost(slack, if u <= 0.0 { 0.0 } else { penalty });
             }
-            self.move_chord(lp, slack, chord, l, u);
+            if let Some(chord) = self.chord {
+                self.move_chord(lp, slack, chord, (l, u), chord_gain);
+            }
         }
         (self.lower, self.upper) = (l, u);
     }
 
     /// A chord for tighter bounds than the node's would cut off points of it; one for much looser bounds is weak.
-    fn move_chord(&mut self, lp: &mut Lp, slack: usize, chord: usize, l: f64, u: f64) {
-        let stale = |new: f64, old: f64| new.abs() > old.abs() || new.abs() < (1.0 - CHORD_GAIN) * old.abs();
+    fn move_chord(&mut self, lp: &mut Lp, slack: usize, chord: usize, (l, u): (f64, f64), chord_gain: f64) {
+        let stale = |new: f64, old: f64| new.abs() > old.abs() || new.abs() < (1.0 - chord_gain) * old.abs();
         let (moves_upper, moves_lower) = (u > 0.0 && stale(u, self.chord_upper), l < 0.0 && stale(l, self.chord_lower));
         if moves_upper {
             self.chord_upper = u;
@@ -234,17 +239,16 @@ fn chord(l: f64, u: f64) -> (f64, f64, f64) {
     (-l / scale, u / scale, u.min(-l))
 }
 
-/// The weight of each layer's slack: neighbouring layers differ by a constant factor, mild enough that the weights of a
+/// The weight of each stage's slack: neighbouring stages differ by a constant factor, mild enough that the weights of a
 /// deep network stay well inside the solver's tolerances.
-fn penalties(penalty: Penalty, layers: usize) -> Vec<f64> {
-    const FACTOR: f64 = 1.5;
-    let weight = |depth: usize| FACTOR.powi(depth as i32).min(1e3);
-    (0..layers)
+fn penalties(penalty: Penalty, stages: usize, tuning: PeregrinnTuning) -> Vec<f64> {
+    let weight = |depth: usize| tuning.penalty_factor.powi(depth as i32).min(tuning.most_penalty);
+    (0..stages)
         .map(|k| match penalty {
             Penalty::Weighted => weight(k),
             Penalty::Uniform => 1.0,
             Penalty::Feasibility => 0.0,
-            Penalty::Inverted => weight(layers - 1 - k),
+            Penalty::Inverted => weight(stages - 1 - k),
         })
         .collect()
 }

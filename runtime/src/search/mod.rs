@@ -1,37 +1,28 @@
-//! The search over neuron phases.
+//! The search: [`proof`] holds what a verdict rests on, [`guide`] what only guides, the files beside them the engines.
 
-mod attack;
-mod body;
-mod branch;
-mod cuts;
-mod descend;
-mod exact;
-mod fast;
+mod boxes;
+mod guide;
 mod peregrinn;
-mod planes;
-mod prove;
+mod phases;
+mod proof;
 mod refine;
-mod sample;
-mod split_inputs;
+mod root;
 mod tail;
-mod tree;
-mod walk;
 
-use crate::bounds::{Domain, Layers};
-use crate::network::Network;
-use crate::options::{Engine, Options};
+use crate::options::{Engine, Inference, Options};
 use crate::property::Property;
 use crate::report::{Control, Counters, Times};
+use crate::tuning::Tuning;
 use crate::verdict::{StopReason, Verdict, Witness};
-use body::Body;
-use peregrinn::Task;
+pub use guide::ascent::Ascent;
+use guide::body::Body;
+use pg_core::Network;
+use pg_core::Shape;
+pub use proof::{ClosedBy, Proved};
+use proof::{Goal, Proof, Reason, Region, Ticket};
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Instant;
-pub use tree::ClosedTree;
-
-/// Up to this many inputs, boxes are split before phases.
-const FEW_INPUTS: usize = 16;
 
 /// A verdict and what it took.
 #[derive(Debug)]
@@ -39,15 +30,19 @@ pub struct Outcome {
     pub verdict: Verdict,
     pub counters: Counters,
     pub times: Times,
+    /// Which numbers steered the search: [`Tuning::hash`].
+    pub tuning: String,
 }
 
 /// What the steps of a search share.
 struct Search<'a> {
     network: &'a dyn Network,
-    layers: &'a Layers,
+    shape: Shape<'a>,
     property: &'a Property,
     options: &'a Options,
+    tuning: &'a Tuning,
     control: &'a Control,
+    proof: Proof,
     counters: Counters,
     times: Times,
     /// The input sets that are no boxes, of the disjuncts asked for so far; `None` for one without an inside.
@@ -62,41 +57,94 @@ enum End {
 
 /// Decides whether the network has an input in the property's set of counterexamples.
 pub fn verify(network: &dyn Network, property: &Property, options: &Options, control: &Control) -> Outcome {
-    let layers = Layers::of(network);
+    verify_tuned(network, property, options, &Tuning::default(), control)
+}
+
+/// The same with other numbers than the default ones.
+pub fn verify_tuned(
+    network: &dyn Network,
+    property: &Property,
+    options: &Options,
+    tuning: &Tuning,
+    control: &Control,
+) -> Outcome {
+    let shape = network.shape();
+    shape.check();
+    let (proof, tickets) = Proof::new(property);
     let (counters, times, bodies) = (Counters::default(), Times::default(), HashMap::new());
-    let mut search = Search { network, layers: &layers, property, options, control, counters, times, bodies };
-    let verdict = match search.run() {
-        Ok(()) => Verdict::Holds(ClosedTree::new(search.counters.leaves)),
+    let mut search = Search { network, shape, property, options, tuning, control, proof, counters, times, bodies };
+    let verdict = match search.run(tickets) {
+        Ok(()) => match search.proof.finish() {
+            Ok(proved) => Verdict::Holds(proved),
+            Err(open) => Verdict::Unknown(StopReason::GaveUp(format!("{open} disjuncts were not settled"))),
+        },
         Err(End::Violated(witness)) => Verdict::Violated(witness),
         Err(End::Stopped(reason)) => Verdict::Unknown(reason),
     };
     search.times.total = control.elapsed().as_secs_f64();
-    Outcome { verdict, counters: search.counters, times: search.times }
+    Outcome { verdict, counters: search.counters, times: search.times, tuning: tuning.hash() }
 }
 
 impl<'a> Search<'a> {
     /// Closes every leaf, or says what ended the search.
-    fn run(&mut self) -> Result<(), End> {
+    fn run(&mut self, tickets: Vec<Ticket>) -> Result<(), End> {
         self.sample()?;
-        let mut tasks: Vec<Task<'a>> = self.root_tasks()?;
-        tasks = self.by_region(tasks, |search, tasks, refined| search.attack_tasks(tasks, refined, 0))?;
-        let few = self.network.inputs() <= FEW_INPUTS;
-        tasks = match self.options.engine {
-            Engine::Auto if few => self.split_inputs(tasks)?,
-            Engine::Auto | Engine::Phases => self.fast(tasks)?,
-            Engine::Peregrinn => self.by_region(tasks, Search::tighten_region)?,
-        };
-        self.peregrinn(tasks)
-    }
-
-    /// Tells the progress line how many neurons of each hidden layer are undecided.
-    fn show_undecided(&self, domain: &Domain) {
-        let count = |layer| domain.undecided(layer).count();
-        self.control.set_undecided((0..self.layers.hidden()).map(count).collect());
+        let mut regions = self.root_regions(tickets)?;
+        let is_paper = self.options.engine == Engine::Peregrinn && self.options.inference == Inference::Symbolic;
+        if is_paper {
+            return self.peregrinn(regions);
+        }
+        if self.shape.last() > 0 {
+            regions.iter().try_for_each(|region| self.attack_goals(region, 0))?;
+        }
+        let few = self.shape.inputs <= self.tuning.boxes.few_inputs;
+        match self.options.engine {
+            Engine::Auto if few => regions = self.split_inputs(regions)?,
+            Engine::Auto | Engine::Phases => regions.iter_mut().try_for_each(|region| self.close_region(region))?,
+            Engine::Peregrinn => regions.iter_mut().try_for_each(|region| self.tighten_region(region))?,
+        }
+        self.peregrinn(regions)
     }
 
     fn go_on(&self) -> Result<(), End> {
         self.control.stop().map_or(Ok(()), |reason| Err(End::Stopped(reason)))
+    }
+
+    /// For a solver that was told to stop: the reason, whatever the clock says since.
+    fn stopped(&self) -> End {
+        End::Stopped(self.control.stop().unwrap_or(StopReason::Timeout))
+    }
+
+    /// Counts a reason.
+    fn count(&mut self, reason: &Reason) {
+        self.counters.leaves += self.counters.closed_by.count(reason);
+    }
+
+    /// Closes a part of a disjunct before it is a goal.
+    fn close_part(&mut self, disjunct: usize, ticket: Ticket, reason: Reason) {
+        self.counters.nodes += 1;
+        self.count(&reason);
+        self.proof.close(disjunct, ticket, &reason);
+    }
+
+    fn close(&mut self, goal: Goal, reason: Reason) {
+        self.count(&reason);
+        self.proof.close(goal.number, goal.ticket, &reason);
+    }
+
+    /// Closes those goals of a region that have a reason.
+    fn close_goals(&mut self, region: &mut Region<'a>, reasons: Vec<Option<Reason>>) {
+        let goals = std::mem::take(&mut region.goals);
+        assert_eq!(goals.len(), reasons.len());
+        for (goal, reason) in goals.into_iter().zip(reasons) {
+            match reason {
+                Some(reason) => {
+                    self.counters.nodes += 1;
+                    self.close(goal, reason);
+                }
+                None => region.goals.push(goal),
+            }
+        }
     }
 }
 

@@ -1,0 +1,14 @@
+//! The vector kernels: what generated code calls, and the inner loops of the bounds. Not a public interface.
+
+#![allow(clippy::needless_range_loop, reason = "loops over the lanes of arrays are what is compiled to vector code")]
+
+mod blob;
+pub mod hull;
+mod layer;
+mod panels;
+pub mod relax;
+mod simd;
+
+pub use layer::{Layer, Panel, pack, pack_back, pack_bias};
+pub use panels::{Chunk, Lanes, PANEL, Panels, ZERO, chunks, chunks_mut, padded};
+pub use simd::{Portable, Scalar, Simd, Vectorised, dispatch};

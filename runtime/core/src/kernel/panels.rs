@@ -1,0 +1,204 @@
+//! Products with a matrix whose size is known at run time, in panels of [`PANEL`] columns.
+//!
+//! Every sum runs over the matrix's rows from first to last, whatever the tile, so a row's result does not depend on the
+//! rows beside it. Sums are of float32 or float64; the matrix is of float32.
+
+use super::simd::{Scalar, Simd, Vectorised, dispatch};
+
+/// Columns of a panel.
+pub const PANEL: usize = 16;
+
+/// One number for each column of a panel.
+#[derive(Clone, Copy)]
+#[repr(C, align(64))]
+pub struct Lanes(pub [f32; PANEL]);
+
+pub const ZERO: Lanes = Lanes([0.0; PANEL]);
+
+pub type Chunk = [f32; PANEL];
+
+#[inline(always)]
+pub fn chunks(values: &[f32]) -> &[Chunk] {
+    values.as_chunks().0
+}
+
+#[inline(always)]
+pub fn chunks_mut(values: &mut [f32]) -> &mut [Chunk] {
+    values.as_chunks_mut().0
+}
+
+/// The stride of rows of `n` numbers in buffers: whole panels, and one where there is no number.
+pub const fn padded(n: usize) -> usize {
+    if n == 0 { PANEL } else { n.next_multiple_of(PANEL) }
+}
+
+/// A matrix in panels: for each panel of columns, a row of lanes after the other.
+#[derive(Clone, Copy)]
+pub struct Panels<'a> {
+    rows: usize,
+    cols: usize,
+    lanes: &'a [Lanes],
+}
+
+impl<'a> Panels<'a> {
+    pub const fn new(rows: usize, cols: usize, lanes: &'a [Lanes]) -> Panels<'a> {
+        assert!(lanes.len() == rows * cols.div_ceil(PANEL), "the size of the matrix");
+        Panels { rows, cols, lanes }
+    }
+
+    pub const fn rows(&self) -> usize {
+        self.rows
+    }
+
+    pub const fn cols(&self) -> usize {
+        self.cols
+    }
+
+    pub const fn lanes(&self) -> &'a [Lanes] {
+        self.lanes
+    }
+
+    /// Adds each row of `a` times the matrix to a row of `c`: as many rows, each as long as its side of the matrix, padded.
+    /// Padding of `a` is not read; to that of `c` zeros are added.
+    pub fn add_product<T: Scalar>(&self, a: &[T], c: &mut [T]) {
+        let (stride, width) = (padded(self.rows), padded(self.cols));
+        assert!(a.len().is_multiple_of(stride) && a.len() / stride * width == c.len(), "as many rows");
+        if self.rows > 0 && self.cols > 0 {
+            dispatch(Product { matrix: *self, a, c });
+        }
+    }
+}
+
+struct Product<'a, T> {
+    matrix: Panels<'a>,
+    a: &'a [T],
+    c: &'a mut [T],
+}
+
+impl<T: Scalar> Vectorised for Product<'_, T> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<S: Simd>(self) {
+        let (stride, width) = (padded(self.matrix.rows), padded(self.matrix.cols));
+        let (mut a, mut c) = (self.a, self.c);
+        let vectors = (PANEL * size_of::<T>()).div_ceil(S::VECTOR);
+        macro_rules! tiles {
+            ($rows:literal) => {
+                while a.len() >= $rows * stride && ($rows == 1 || $rows * vectors <= S::SUMS) {
+                    let (rows, a_rest) = a.split_at($rows * stride);
+                    let (out, c_rest) = c.split_at_mut($rows * width);
+                    self.matrix.block::<S, T, $rows>(rows, out);
+                    (a, c) = (a_rest, c_rest);
+                }
+            };
+        }
+        tiles!(12);
+        tiles!(6);
+        tiles!(3);
+        tiles!(1);
+    }
+}
+
+impl Panels<'_> {
+    /// The product of `R` rows.
+    #[inline(always)]
+    fn block<S: Simd, T: Scalar, const R: usize>(&self, a: &[T], c: &mut [T]) {
+        let (stride, width) = (padded(self.rows), padded(self.cols));
+        let mut rows: [&[T]; R] = [&[]; R];
+        for r in 0..R {
+            rows[r] = &a[r * stride..][..self.rows];
+        }
+        let two = 2 * R * (PANEL * size_of::<T>()).div_ceil(S::VECTOR) <= S::SUMS;
+        let (mut lanes, mut column) = (self.lanes, 0);
+        while !lanes.is_empty() {
+            let count = if two { (lanes.len() / self.rows).min(2) } else { 1 };
+            let (now, later) = lanes.split_at(count * self.rows);
+            if count == 2 {
+                let (first, second) = now.split_at(self.rows);
+                tile::<S, T, R, 2>(&rows, [first, second], &mut c[column..], width);
+            } else {
+                tile::<S, T, R, 1>(&rows, [now], &mut c[column..], width);
+            }
+            (lanes, column) = (later, column + count * PANEL);
+        }
+    }
+}
+
+/// Adds the sums of `R` rows and `Q` panels, all of one length.
+#[inline(always)]
+fn tile<S: Simd, T: Scalar, const R: usize, const Q: usize>(
+    a: &[&[T]; R],
+    panels: [&[Lanes]; Q],
+    c: &mut [T],
+    width: usize,
+) {
+    let mut sums = [[[T::default(); PANEL]; Q]; R];
+    let length = panels[0].len();
+    for r in 0..R {
+        assert_eq!(a[r].len(), length);
+    }
+    for q in 0..Q {
+        assert_eq!(panels[q].len(), length);
+    }
+    for k in 0..length {
+        let mut weight = [[T::default(); PANEL]; Q];
+        for q in 0..Q {
+            for lane in 0..PANEL {
+                weight[q][lane] = T::widen(panels[q][k].0[lane]);
+            }
+        }
+        for r in 0..R {
+            for q in 0..Q {
+                for lane in 0..PANEL {
+                    sums[r][q][lane] = S::mul_add(a[r][k], weight[q][lane], sums[r][q][lane]);
+                }
+            }
+        }
+    }
+    for r in 0..R {
+        for q in 0..Q {
+            let c: &mut [T; PANEL] = c[r * width + q * PANEL..].first_chunk_mut().expect("whole panels");
+            let mut total = *c;
+            for lane in 0..PANEL {
+                total[lane] += sums[r][q][lane];
+            }
+            *c = total;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::map::{pack, panels};
+
+    fn agrees<T: Scalar + core::fmt::Debug>(number: fn(f32) -> T) {
+        for (rows, cols) in [(1, 1), (3, 16), (17, 5), (40, 33), (9, 70), (0, 4), (4, 0)] {
+            let matrix: Vec<f32> = (0..rows * cols).map(|k| (k % 13) as f32 - 6.0).collect();
+            let mut lanes = vec![ZERO; panels(rows, cols)];
+            pack(rows, cols, &matrix, &mut lanes);
+            let matrix_in_panels = Panels::new(rows, cols, &lanes);
+            for count in 0..30 {
+                let a: Vec<T> = (0..count * padded(rows)).map(|k| number((k % 7) as f32 - 3.0)).collect();
+                let mut c = vec![number(7.0); count * padded(cols)];
+                matrix_in_panels.add_product(&a, &mut c);
+                for (a, c) in a.chunks(padded(rows)).zip(c.chunks(padded(cols))) {
+                    for (j, &value) in c.iter().enumerate() {
+                        let mut sum = number(0.0);
+                        for i in (0..rows).filter(|_| j < cols) {
+                            sum += a[i] * number(matrix[i * cols + j]);
+                        }
+                        assert!(value == number(7.0) + sum, "{value:?}");
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn every_size_agrees_with_the_definition() {
+        agrees::<f32>(|v| v);
+        agrees::<f64>(f64::from);
+    }
+}

@@ -1,0 +1,130 @@
+//! One source, several instruction sets: a [`Vectorised`] computation is compiled once per set and the best is chosen at run time.
+//!
+//! Kernels are plain loops over fixed arrays that the compiler turns into vector code for the set at hand; everything
+//! it calls must be `#[inline(always)]` for that. The token [`Simd`] only says what differs: whether a fused
+//! multiply-add is one instruction, and how many rows keep the registers full.
+
+use core::ops::{Add, AddAssign, Mul};
+
+/// An instruction set, as far as the kernels need to know it.
+pub trait Simd: Copy {
+    /// Bytes of a vector register, and how many registers a tile's sums may take.
+    const VECTOR: usize;
+    const SUMS: usize;
+
+    fn mul_add<T: Scalar>(a: T, b: T, c: T) -> T;
+}
+
+/// The numbers a kernel computes with; weights are float32 either way.
+pub trait Scalar: Copy + Default + PartialOrd + 'static + Add<Output = Self> + Mul<Output = Self> + AddAssign {
+    fn widen(value: f32) -> Self;
+
+    /// a·b + c, rounded once.
+    #[cfg(feature = "std")]
+    fn fused(a: Self, b: Self, c: Self) -> Self;
+}
+
+impl Scalar for f32 {
+    #[inline(always)]
+    fn widen(value: f32) -> f32 {
+        value
+    }
+
+    #[cfg(feature = "std")]
+    #[inline(always)]
+    fn fused(a: f32, b: f32, c: f32) -> f32 {
+        a.mul_add(b, c)
+    }
+}
+
+impl Scalar for f64 {
+    #[inline(always)]
+    fn widen(value: f32) -> f64 {
+        f64::from(value)
+    }
+
+    #[cfg(feature = "std")]
+    #[inline(always)]
+    fn fused(a: f64, b: f64, c: f64) -> f64 {
+        a.mul_add(b, c)
+    }
+}
+
+/// A computation to be compiled for each instruction set.
+pub trait Vectorised {
+    type Output;
+
+    fn run<S: Simd>(self) -> Self::Output;
+}
+
+#[derive(Clone, Copy)]
+pub struct Portable;
+
+impl Simd for Portable {
+    const VECTOR: usize = 16;
+    const SUMS: usize = 8;
+
+    #[inline(always)]
+    fn mul_add<T: Scalar>(a: T, b: T, c: T) -> T {
+        a * b + c
+    }
+}
+
+#[cfg(all(target_arch = "x86_64", feature = "std"))]
+mod x86 {
+    use super::{Scalar, Simd, Vectorised};
+
+    #[derive(Clone, Copy)]
+    pub struct Avx2;
+
+    impl Simd for Avx2 {
+        const VECTOR: usize = 32;
+        const SUMS: usize = 12;
+
+        #[inline(always)]
+        fn mul_add<T: Scalar>(a: T, b: T, c: T) -> T {
+            T::fused(a, b, c)
+        }
+    }
+
+    #[derive(Clone, Copy)]
+    pub struct Avx512;
+
+    impl Simd for Avx512 {
+        const VECTOR: usize = 64;
+        const SUMS: usize = 24;
+
+        #[inline(always)]
+        fn mul_add<T: Scalar>(a: T, b: T, c: T) -> T {
+            T::fused(a, b, c)
+        }
+    }
+
+    #[target_feature(enable = "avx2,fma")]
+    pub fn run_avx2<T: Vectorised>(work: T) -> T::Output {
+        work.run::<Avx2>()
+    }
+
+    #[target_feature(enable = "avx512f,avx512vl,avx512bw,avx512dq,avx2,fma")]
+    pub fn run_avx512<T: Vectorised>(work: T) -> T::Output {
+        work.run::<Avx512>()
+    }
+}
+
+/// Runs the work with the best instruction set of this machine.
+#[inline]
+pub fn dispatch<T: Vectorised>(work: T) -> T::Output {
+    #[cfg(all(target_arch = "x86_64", feature = "std"))]
+    {
+        use std::arch::is_x86_feature_detected as has;
+        if has!("avx512f") && has!("avx512vl") && has!("avx512bw") && has!("avx512dq") && has!("fma") {
+            // SAFETY: the features were just detected.
+            return unsafe { x86::run_avx512(work) };
+        }
+        if has!("avx2") && has!("fma") {
+            // SAFETY: the features were just detected.
+            return unsafe { x86::run_avx2(work) };
+        }
+    }
+    work.run::<Portable>()
+}

@@ -1,0 +1,37 @@
+//! The contract between a network and everything that evaluates or verifies it.
+
+use crate::shape::Shape;
+
+/// A ReLU network: its weights as borrowed data, and how it is evaluated.
+///
+/// Generated code implements it with constants and unrolled kernels, the interpreter with run-time matrices; everything
+/// else knows a network by this trait alone.
+pub trait Network: Sync {
+    fn model(&self) -> Model<'_>;
+
+    /// The network as data: all that bounds, linear programs and exact arithmetic need.
+    fn shape(&self) -> Shape<'_>;
+
+    /// Evaluates one or more inputs, one after the other in `x`, to as many outputs in `y`, in float32.
+    fn forward(&self, x: &[f32], y: &mut [f32]);
+
+    fn inputs(&self) -> usize {
+        self.shape().inputs
+    }
+
+    fn outputs(&self) -> usize {
+        self.shape().outputs()
+    }
+}
+
+/// Where a network comes from.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Model<'a> {
+    pub name: &'a str,
+    /// The file format and its version.
+    pub format: &'a str,
+    /// Of the model file, after decompression.
+    pub sha256: &'a str,
+    /// The box the model declares its inputs to lie in; empty if it declares none.
+    pub domain: &'a [(f64, f64)],
+}

@@ -1,0 +1,77 @@
+//! Sweeps from the inputs to the outputs: evaluation, and the enclosure of the real-valued network at a point.
+
+use crate::kernel::padded;
+use crate::rounding::{EPSILON, at_most};
+use crate::shape::{Shape, Source};
+
+/// Evaluates inputs in float32. `room` has [`Shape::room`] numbers for each of the rows of its first block, which holds the
+/// inputs, padded; the other blocks receive the activations of all stages, the last one the outputs.
+pub fn forward(shape: &Shape, rows: usize, room: &mut [f32]) {
+    assert_eq!(room.len(), rows * shape.room());
+    for (k, stage) in shape.stages.iter().enumerate() {
+        let (before, from) = room.split_at_mut(rows * shape.place(Source::Stage(k)));
+        let width = padded(stage.width());
+        let z = &mut from[..rows * width];
+        for z in z.chunks_mut(width) {
+            z.fill(0.0);
+            z[..stage.width()].copy_from_slice(stage.bias);
+        }
+        for edge in stage.edges {
+            let place = rows * shape.place(edge.from);
+            edge.map.add_forward(&before[place..place + rows * padded(edge.map.cols())], z);
+        }
+        if k < shape.last() {
+            // A NaN stays one: an overflow must not come out as a number.
+            z.iter_mut().filter(|z| **z < 0.0).for_each(|z| *z = 0.0);
+        }
+    }
+}
+
+/// An activation of the model's real-valued network: within the radius of the centre.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Ball {
+    pub centre: f64,
+    pub radius: f64,
+}
+
+/// Encloses the activations of the real-valued network at an input. `room` has one number an input and a neuron; inputs are
+/// its first numbers, outputs its last.
+///
+/// A neuron's computed sum of n products is within about n·u of the sum of their magnitudes of the exact one; that, the radii
+/// of what it reads through |A| and the stage's stated error make its radius. ReLU does not increase distances, so the radius
+/// stays and a centre is clamped at 0; of a neuron that is off for certain none is left.
+pub fn enclose(shape: &Shape, room: &mut [Ball]) {
+    assert_eq!(room.len(), shape.inputs + shape.neurons());
+    for (k, stage) in shape.stages.iter().enumerate() {
+        let (before, from) = room.split_at_mut(shape.inputs + shape.start(k));
+        let place = |source: Source| match source {
+            Source::Input => 0,
+            Source::Stage(s) => shape.inputs + shape.start(s),
+        };
+        let terms: usize = stage.edges.iter().map(|edge| edge.map.cols()).sum();
+        let read = stage.edges.iter().flat_map(|edge| &before[place(edge.from)..][..edge.map.cols()]);
+        let total: f64 = read.map(|ball| ball.centre.abs() + ball.radius).sum();
+        for (j, ball) in from[..stage.width()].iter_mut().enumerate() {
+            let bias = f64::from(stage.bias[j]);
+            let (mut sum, mut size, mut spread) = (bias, bias.abs(), 0.0);
+            for edge in stage.edges {
+                let read = &before[place(edge.from)..];
+                for (i, w) in edge.map.row(j) {
+                    let (w, Ball { centre, radius }) = (f64::from(w), read[i]);
+                    let term = w * centre;
+                    sum += term;
+                    size += term.abs();
+                    spread += w.abs() * radius;
+                }
+            }
+            let (weight_error, bias_error) = stage.error_of(j);
+            let rounding = (terms as f64 + 4.0) * EPSILON * size;
+            let radius = rounding + spread + weight_error * total + bias_error;
+            *ball = Ball { centre: sum, radius: at_most(radius, 4 * terms + 8) };
+            if k < shape.last() && ball.centre < 0.0 {
+                let is_off = (ball.centre + ball.radius).next_up() < 0.0;
+                *ball = Ball { centre: 0.0, radius: if is_off { 0.0 } else { ball.radius } };
+            }
+        }
+    }
+}

@@ -1,0 +1,242 @@
+//! The one bound in float32 for many rows at once: rigorous, whatever the multipliers.
+//!
+//! Each row has a node: the phases fixed on its way and its multipliers, α for undecided neurons and β for fixed ones. One pass
+//! backward gives a lower bound and the corner of the box where it is attained. Sums are kept in lanes of float32 with the sum
+//! of their terms' magnitudes, and the error bounds of [`Compact`] are charged to them.
+
+use super::buffer::Buffer;
+use super::compact::{Compact, CompactStage, Slot};
+use super::hull::corner;
+use super::rows::Objective32;
+use pg_core::kernel::dispatch;
+use pg_core::kernel::hull::Turn;
+use pg_core::kernel::relax::{Relax, Rows, Stage};
+use pg_core::rounding::Sum;
+
+/// Rows evaluated together.
+pub const ROWS: usize = 48;
+
+/// A search node of one row.
+#[derive(Clone, Debug)]
+pub struct Node {
+    /// For each neuron of the compact network, stage by stage, the part α of μ ≥ 0 that is its multiplier, in 255ths.
+    alpha: Box<[u8]>,
+    pub splits: Vec<Split>,
+    /// The best lower bound so far; a child starts with its parent's.
+    pub bound: f32,
+    /// Where to split next, and what the relaxation of that neuron costs the bound.
+    pub branch: Option<(Slot, f32)>,
+    /// The length of its steps, as a part of what is asked for. It is the children's too: they are much alike.
+    pub stride: f32,
+}
+
+/// A neuron's phase, and the multiplier β ≥ 0 of the half-space that it is.
+#[derive(Clone, Copy, Debug)]
+pub struct Split {
+    pub slot: Slot,
+    pub on: bool,
+    pub beta: f32,
+}
+
+/// A row at a node, and the bound that is enough.
+pub struct Subproblem<'r> {
+    pub row: &'r Objective32,
+    pub node: Node,
+    pub target: f32,
+}
+
+impl Node {
+    pub fn root(compact: &Compact) -> Node {
+        let parts = compact.stages.iter().flat_map(|stage| &stage.alpha);
+        let alpha = parts.map(|&alpha| to_byte(alpha)).collect();
+        Node { alpha, splits: vec![], bound: f32::NEG_INFINITY, branch: None, stride: 1.0 }
+    }
+
+    /// The node with one more phase.
+    pub fn child(&self, slot: Slot, on: bool) -> Node {
+        let mut splits = Vec::with_capacity(self.splits.len() + 1);
+        splits.extend_from_slice(&self.splits);
+        splits.push(Split { slot, on, beta: 0.0 });
+        Node { alpha: self.alpha.clone(), splits, ..*self }
+    }
+}
+
+/// The numbers of a batch for one stage: a row for each subproblem, as wide as the stage.
+pub struct Buffers {
+    pub mu: Buffer,
+    pub nu: Buffer,
+    pub z: Buffer,
+    pub h: Buffer,
+    pub alpha: Buffer,
+    pub slope: Buffer,
+    pub cost: Buffer,
+    pub lift: Buffer,
+    /// What the relaxation of each neuron costs the bound.
+    pub loss: Buffer,
+    /// −β for a neuron on, β for one off.
+    pub shift: Buffer,
+    /// Adam's averages of the gradient and of its square.
+    pub mean: Buffer,
+    pub square: Buffer,
+}
+
+impl Buffers {
+    fn new(stage: &CompactStage) -> Buffers {
+        let room = || Buffer::zeros(ROWS * stage.width);
+        Buffers {
+            mu: room(),
+            nu: room(),
+            z: room(),
+            h: room(),
+            alpha: room(),
+            slope: room(),
+            cost: room(),
+            lift: room(),
+            loss: room(),
+            shift: room(),
+            mean: room(),
+            square: room(),
+        }
+    }
+}
+
+/// Room for evaluating batches on one compact network.
+pub struct Batch<'c> {
+    pub compact: &'c Compact,
+    pub stages: Vec<Buffers>,
+    /// Coefficients of the inputs, and the corner.
+    a: Buffer,
+    pub x: Buffer,
+    sums: Vec<Sum>,
+    turns: Vec<Turn>,
+    /// Rows passed backward.
+    pub passes: u64,
+}
+
+impl<'c> Batch<'c> {
+    pub fn new(compact: &'c Compact) -> Batch<'c> {
+        Batch {
+            compact,
+            stages: compact.stages.iter().map(Buffers::new).collect(),
+            a: Buffer::zeros(ROWS * compact.inputs()),
+            x: Buffer::zeros(ROWS * compact.inputs()),
+            sums: vec![Sum::default(); ROWS],
+            turns: vec![Turn::default(); compact.undecided().count() + 1],
+            passes: 0,
+        }
+    }
+
+    /// Fills a slot with a node's multipliers.
+    pub fn load(&mut self, slot: usize, node: &Node) {
+        let mut parts = &*node.alpha;
+        for (stage, buffers) in self.compact.stages.iter().zip(&mut self.stages) {
+            let row = slot * stage.width..(slot + 1) * stage.width;
+            let (now, later) = parts.split_at(stage.width);
+            parts = later;
+            buffers.alpha[row.clone()].iter_mut().zip(now).for_each(|(to, &from)| *to = f32::from(from) / 255.0);
+            buffers.slope[row.clone()].copy_from_slice(&stage.slope);
+            buffers.cost[row.clone()].copy_from_slice(&stage.cost);
+            buffers.lift[row.clone()].copy_from_slice(&stage.lift);
+            buffers.shift[row.clone()].fill(0.0);
+            buffers.mean[row.clone()].fill(0.0);
+            buffers.square[row].fill(0.0);
+        }
+        for split in &node.splits {
+            let (stage, index) = self.at(slot, split.slot);
+            let buffers = &mut self.stages[stage];
+            let (part, shift) = if split.on { (1.0, -split.beta) } else { (0.0, split.beta) };
+            (buffers.alpha[index], buffers.slope[index], buffers.shift[index]) = (part, part, shift);
+            (buffers.cost[index], buffers.lift[index]) = (0.0, 0.0);
+        }
+    }
+
+    /// Keeps a slot's multipliers in a node.
+    pub fn save(&self, slot: usize, node: &mut Node) {
+        let mut parts = &mut *node.alpha;
+        for (stage, buffers) in self.compact.stages.iter().zip(&self.stages) {
+            let (now, later) = parts.split_at_mut(stage.width);
+            parts = later;
+            let row = &buffers.alpha[slot * stage.width..(slot + 1) * stage.width];
+            now.iter_mut().zip(row).for_each(|(to, &from)| *to = to_byte(from));
+        }
+        for split in &mut node.splits {
+            let (stage, index) = self.at(slot, split.slot);
+            split.beta = self.stages[stage].shift[index].abs();
+        }
+    }
+
+    /// The stage of a neuron, and its index in the stage's buffers.
+    pub fn at(&self, slot: usize, neuron: Slot) -> (usize, usize) {
+        let stage = neuron.stage as usize;
+        (stage, slot * self.compact.stages[stage].width + neuron.index as usize)
+    }
+
+    pub fn move_row(&mut self, from: usize, to: usize) {
+        for (stage, buffers) in self.compact.stages.iter().zip(&mut self.stages) {
+            let Buffers { mu, alpha, slope, cost, lift, shift, mean, square, .. } = buffers;
+            for values in [mu, alpha, slope, cost, lift, shift, mean, square] {
+                values.copy_within(from * stage.width..(from + 1) * stage.width, to * stage.width);
+            }
+        }
+        let inputs = self.compact.inputs();
+        self.x.copy_within(from * inputs..(from + 1) * inputs, to * inputs);
+    }
+
+    /// Bounds the given subproblems in the first slots.
+    pub fn backward(&mut self, problems: &[Subproblem], live: &[usize]) {
+        let (count, inputs) = (live.len(), self.compact.inputs());
+        self.passes += count as u64;
+        self.start(problems, live);
+        for k in (0..self.stages.len()).rev() {
+            let stage = &self.compact.stages[k];
+            let (before, rest) = self.stages.split_at_mut(k);
+            let Buffers { mu, alpha, slope, cost, shift, nu, loss, .. } = &mut rest[0];
+            let data = Stage { bias: &stage.bias, slop: &stage.slop, is_spread: stage.is_spread };
+            let rows = Rows { mu, alpha, slope, cost, shift, nu, loss };
+            dispatch(Relax { stage: data, rows, sums: &mut self.sums[..count] });
+            let nu = &rest[0].nu[..count * stage.width];
+            for edge in &stage.edges {
+                match edge.from {
+                    Some(s) => edge.back.add_product(nu, &mut before[s].mu[..count * self.compact.stages[s].width]),
+                    None => edge.back.add_product(nu, &mut self.a[..count * inputs]),
+                }
+            }
+        }
+        for slot in 0..count {
+            let row = slot * inputs..(slot + 1) * inputs;
+            let (a, x) = (&mut self.a[row.clone()], &mut self.x[row]);
+            corner(self.compact, &mut self.stages, slot, a, x, &mut self.sums[slot], &mut self.turns);
+        }
+    }
+
+    /// Coefficients of what the rows read, zero elsewhere.
+    fn start(&mut self, problems: &[Subproblem], live: &[usize]) {
+        let (count, inputs) = (live.len(), self.compact.inputs());
+        for (stage, buffers) in self.compact.stages.iter().zip(&mut self.stages) {
+            buffers.mu[..count * stage.width].fill(0.0);
+        }
+        self.a[..count * inputs].fill(0.0);
+        for (slot, &problem) in live.iter().enumerate() {
+            let row = problems[problem].row;
+            self.sums[slot] = Sum::new(row.constant, row.error);
+            self.sums[slot].charge(self.compact.underflow, 0);
+            for (&read, mu) in self.compact.reads.iter().zip(&row.mu) {
+                self.stages[read].mu[slot * mu.len()..(slot + 1) * mu.len()].copy_from_slice(mu);
+            }
+            if let Some(x) = &row.x {
+                self.a[slot * inputs..(slot + 1) * inputs].copy_from_slice(x);
+            }
+        }
+    }
+
+    /// The bound of a slot after a pass.
+    pub fn bound(&self, slot: usize) -> f32 {
+        self.sums[slot].lower_32()
+    }
+}
+
+/// A part in 255ths.
+#[inline(always)]
+fn to_byte(part: f32) -> u8 {
+    (part * 255.0 + 0.5) as u8
+}

@@ -1,0 +1,275 @@
+//! What is left of the stages before a target, compacted and in float32: where the search over phases bounds its rows.
+//!
+//! A row is a linear function of the activations that the target stage reads. Neurons that the bounds show off are left out;
+//! the others keep the numbers that the one bound needs, rounded so that what is computed from them in float32, less its
+//! stated error, is a lower bound:
+//!
+//! - `slope` ĝ ≈ u/(u−l) is any number in [0, 1]; the multiplier of an undecided neuron with μ < 0 is ν = fl(μĝ);
+//! - `cost` t is at least max(−ĝl, (1−ĝ)u) and what the rounding of ν adds relative to it, so that its term is at least μt;
+//! - `slop` r is what a unit of |ν| may cost by the rounding of the products with the stage's maps, at the largest
+//!   activations that it reads, and by the stage's stated error.
+//!
+//! Undecided neurons with μ ≥ 0 have ν = fl(αμ) ≤ μ, neurons fixed on ν = fl(μ−β) ≤ μ, neurons fixed off ν = β ≥ 0: their
+//! terms are at least 0 exactly, since rounding is monotone, underflow included. Where ν = fl(μĝ) underflows it is off by up
+//! to η, which costs η·max(u, −l) whatever μ is; so does a μ that underflows, times the largest activation. Both are summed
+//! up in `underflow`.
+//!
+//! In stages that read nothing but the box, undecided neurons with μ < 0 have no chord: they are spread over the inputs, see
+//! [`super::hull`].
+
+use super::buffer::Buffer;
+use super::hull::Hull;
+use super::packed::Packed;
+use super::table::Bounds;
+use pg_core::kernel::padded;
+use pg_core::kernel::relax::InputBox;
+use pg_core::rounding::{EPSILON_32, TINY_32, above, at_most, below};
+use pg_core::{Shape, Source, Stage};
+
+pub struct Compact {
+    /// What the box is of: the network's inputs, or the live activations of a stage that is a cut.
+    pub(super) base: Source,
+    /// The live ones of the base.
+    pub(super) before: Vec<usize>,
+    pub stages: Vec<CompactStage>,
+    /// The compact stages that the target reads, as it lists them.
+    pub reads: Vec<usize>,
+    pub(super) hull: Hull,
+    /// The box, rounded outward, its centre and radius, and the larger magnitude of its sides; padded with zeros.
+    pub input_lower: Buffer,
+    pub input_upper: Buffer,
+    pub(super) centre: Buffer,
+    pub(super) radius: Buffer,
+    pub(super) input_size: Vec<f64>,
+    /// The padded widths of all stages together: the length of a node's slopes.
+    pub width: usize,
+    /// All that underflow may cost a row, whatever its multipliers.
+    pub(super) underflow: f64,
+}
+
+/// A neuron of a compact network: its stage, and its place there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Slot {
+    pub stage: u32,
+    pub index: u32,
+}
+
+/// One stage: an entry for each live neuron, padded with zeros.
+pub struct CompactStage {
+    /// The stage's number in the network, and its neurons' there.
+    pub number: usize,
+    pub neurons: Vec<usize>,
+    pub width: usize,
+    pub bias: Vec<f32>,
+    /// For on neurons 1, 0 and 0.
+    pub slope: Vec<f32>,
+    pub cost: Vec<f32>,
+    /// −ĝl: where the chord meets z = 0.
+    pub lift: Vec<f32>,
+    pub slop: Vec<f32>,
+    /// The part of μ ≥ 0 to start from: all or nothing, whichever leaves the smaller triangle.
+    pub alpha: Vec<f32>,
+    /// min(u, −l), by which branching ranks neurons with μ ≥ 0.
+    pub triangle: Vec<f32>,
+    pub edges: Vec<CompactEdge>,
+    /// Whether it reads nothing but the box, so that its neurons are spread over the inputs.
+    pub is_spread: bool,
+}
+
+/// What a stage reads: another, or the box.
+pub struct CompactEdge {
+    pub from: Option<usize>,
+    /// From the neurons to the activations that they read, and the other way.
+    pub back: Packed,
+    pub forward: Packed,
+}
+
+/// Live neurons of the sources of a compact network under construction, the largest that each may be, and how many terms
+/// their coefficients have on the way back.
+struct Live<'s> {
+    shape: &'s Shape<'s>,
+    base: Source,
+    /// By stage of the network; empty for those left out.
+    neurons: Vec<Vec<usize>>,
+    largest: Vec<Vec<f64>>,
+    before: Vec<usize>,
+    input_size: Vec<f64>,
+}
+
+impl Live<'_> {
+    fn of(&self, source: Source) -> (&[usize], &[f64]) {
+        match source {
+            _ if source == self.base => (&self.before, &self.input_size),
+            Source::Stage(s) => (&self.neurons[s], &self.largest[s]),
+            Source::Input => panic!("a stage behind a cut reads the inputs"),
+        }
+    }
+
+    fn terms_back(&self, source: Source) -> f64 {
+        let reads = |stage: &&Stage| stage.edges.iter().any(|edge| edge.from == source);
+        let readers = self.shape.stages.iter().zip(&self.neurons).filter(|(stage, _)| reads(stage));
+        readers.map(|(_, live)| live.len()).sum::<usize>() as f64 + 5.0
+    }
+
+    /// What underflow of the coefficients of a source's activations may cost.
+    fn underflow(&self, source: Source) -> f64 {
+        let (_, largest) = self.of(source);
+        at_most(self.terms_back(source) * TINY_32 * largest.iter().sum::<f64>(), largest.len() + 4)
+    }
+}
+
+impl Compact {
+    /// What the neurons of a target stage depend on. The box is of the base: the inputs, or the live activations of a cut.
+    pub fn new(
+        shape: &Shape,
+        bounds: &Bounds,
+        base: Source,
+        target: usize,
+        (lower, upper): (&[f64], &[f64]),
+    ) -> Compact {
+        let first = if let Source::Stage(s) = base { s + 1 } else { 0 };
+        let mut cone = vec![false; shape.stages.len()];
+        shape.mark_cone(target, &mut cone);
+        let numbers: Vec<usize> = (first..target).filter(|&k| cone[k]).collect();
+        let before: Vec<usize> = match base {
+            Source::Input => (0..shape.inputs).collect(),
+            Source::Stage(s) => bounds.live(s).collect(),
+        };
+        assert_eq!((before.len(), before.len()), (lower.len(), upper.len()));
+        let mut live = Live {
+            shape,
+            base,
+            neurons: vec![vec![]; shape.stages.len()],
+            largest: vec![vec![]; shape.stages.len()],
+            before,
+            input_size: lower.iter().zip(upper).map(|(l, u)| l.abs().max(u.abs())).collect(),
+        };
+        for &k in &numbers {
+            live.neurons[k] = bounds.live(k).collect();
+            live.largest[k] = live.neurons[k].iter().map(|&j| bounds.upper(k)[j]).collect();
+        }
+        let index = |source: Source| match source {
+            Source::Stage(s) if source != base => numbers.iter().position(|&number| number == s),
+            _ => None,
+        };
+        let mut underflow = live.underflow(base);
+        let mut stages: Vec<CompactStage> = Vec::with_capacity(numbers.len());
+        for &k in &numbers {
+            let mut stage = CompactStage::new(&live, k, index);
+            for (slot, &j) in live.neurons[k].iter().enumerate() {
+                let (l, u) = bounds.of(k, j);
+                underflow += stage.relax(slot, l, u);
+            }
+            underflow += live.underflow(Source::Stage(k));
+            stages.push(stage);
+        }
+        let mut compact = Compact {
+            base,
+            reads: shape.stages[target].edges.iter().filter_map(|edge| index(edge.from)).collect(),
+            hull: Hull::default(),
+            input_lower: Buffer::row(&lower.iter().map(|&l| below(l)).collect::<Vec<_>>()),
+            input_upper: Buffer::row(&upper.iter().map(|&u| above(u)).collect::<Vec<_>>()),
+            centre: Buffer::zeros(0),
+            radius: Buffer::zeros(0),
+            width: stages.iter().map(|stage| stage.width).sum(),
+            underflow: at_most(underflow, 2 * shape.neurons()),
+            before: live.before,
+            input_size: live.input_size,
+            stages,
+        };
+        (compact.centre, compact.radius) = super::hull::middle(&compact.input_lower, &compact.input_upper);
+        compact.hull = Hull::new(shape, &compact);
+        compact
+    }
+
+    pub(super) fn input(&self) -> InputBox<'_> {
+        InputBox { lower: &self.input_lower, upper: &self.input_upper, centre: &self.centre, radius: &self.radius }
+    }
+
+    /// The length of a row of inputs.
+    pub fn inputs(&self) -> usize {
+        self.input_lower.len()
+    }
+
+    /// The undecided neurons.
+    pub fn undecided(&self) -> impl Iterator<Item = Slot> + '_ {
+        let slots = |(k, stage): (usize, &'_ CompactStage)| {
+            let open: Vec<usize> = (0..stage.neurons.len()).filter(|&index| stage.cost[index] > 0.0).collect();
+            open.into_iter().map(move |index| Slot { stage: k as u32, index: index as u32 })
+        };
+        self.stages.iter().enumerate().flat_map(slots)
+    }
+}
+
+impl CompactStage {
+    fn new(live: &Live, number: usize, index: impl Fn(Source) -> Option<usize>) -> CompactStage {
+        let data = &live.shape.stages[number];
+        let neurons = &live.neurons[number];
+        let width = padded(neurons.len());
+        let room = || vec![0.0; width];
+        let mut stage = CompactStage {
+            number,
+            neurons: neurons.clone(),
+            width,
+            bias: room(),
+            slope: room(),
+            cost: room(),
+            lift: room(),
+            slop: room(),
+            alpha: room(),
+            triangle: room(),
+            edges: vec![],
+            is_spread: data.edges.iter().all(|edge| edge.from == live.base),
+        };
+        let mut slop = vec![0.0; neurons.len()];
+        let (mut total, mut terms) = (0.0, 8);
+        for edge in data.edges {
+            let (cols, largest) = live.of(edge.from);
+            let mut back = vec![0.0; neurons.len() * cols.len()];
+            let mut forward = vec![0.0; back.len()];
+            let rounding = live.terms_back(edge.from) * EPSILON_32;
+            for (r, (&j, slop)) in neurons.iter().zip(&mut slop).enumerate() {
+                let row = &mut back[r * cols.len()..(r + 1) * cols.len()];
+                edge.map.pick(j, cols, row);
+                *slop += rounding * row.iter().zip(largest).map(|(&w, h)| f64::from(w).abs() * h).sum::<f64>();
+                row.iter().enumerate().for_each(|(c, &w)| forward[c * neurons.len() + r] = w);
+            }
+            total += largest.iter().sum::<f64>();
+            terms += 2 * cols.len();
+            stage.edges.push(CompactEdge {
+                from: index(edge.from),
+                back: Packed::new(neurons.len(), cols.len(), &back),
+                forward: Packed::new(cols.len(), neurons.len(), &forward),
+            });
+        }
+        for (slot, &j) in neurons.iter().enumerate() {
+            let (weight_error, bias_error) = data.error_of(j);
+            let cost = slop[slot] + weight_error * total + bias_error;
+            stage.slop[slot] = above(at_most(cost, terms));
+            stage.bias[slot] = data.bias[j];
+        }
+        stage
+    }
+
+    /// The triangle of a neuron with these bounds. Returns what an underflow of its multiplier may cost.
+    ///
+    /// With an infinite lower bound the flat line is left, at height u; an infinite upper bound leaves nothing, at infinite
+    /// cost.
+    fn relax(&mut self, slot: usize, l: f64, u: f64) -> f64 {
+        if l >= 0.0 {
+            (self.slope[slot], self.alpha[slot]) = (1.0, 1.0);
+            return 0.0;
+        }
+        let slope = if u - l < f64::INFINITY { ((u / (u - l)) as f32).clamp(0.0, 1.0) } else { 0.0 };
+        let g = f64::from(slope);
+        let range = u.max(-l);
+        let (lift, rounding) = if slope > 0.0 { (-g * l, g * EPSILON_32 * range) } else { (0.0, 0.0) };
+        let piece = lift.max((1.0 - g) * u) + rounding;
+        self.slope[slot] = if self.is_spread { 0.0 } else { slope };
+        self.cost[slot] = above(at_most(piece, 4));
+        self.lift[slot] = lift as f32;
+        self.alpha[slot] = if u > -l { 1.0 } else { 0.0 };
+        self.triangle[slot] = u.min(-l) as f32;
+        if slope > 0.0 && !self.is_spread { TINY_32 * range } else { 0.0 }
+    }
+}

@@ -1,0 +1,156 @@
+//! Rows to be bounded from below on a compact network: linear functions of what its target reads, in float32.
+
+use super::compact::Compact;
+use super::objective::Objective;
+use super::table::{Bounds, Side};
+use pg_core::rounding::{EPSILON, EPSILON_32, TINY, TINY_32, at_most};
+use pg_core::{Source, Stage};
+
+/// A linear function of the activations that the target of a compact network reads, and perhaps of the box.
+#[derive(Clone, Debug)]
+pub struct Objective32 {
+    /// A coefficient for each live neuron of the stages that the target reads, padded; stage after stage.
+    pub mu: Vec<Vec<f32>>,
+    /// Of the box, padded.
+    pub x: Option<Vec<f32>>,
+    pub constant: f64,
+    /// How far this may be from the function meant, anywhere in the region.
+    pub error: f64,
+}
+
+impl Compact {
+    /// The sources that the target reads, as it lists them: their neurons, and the largest that each may be.
+    fn read<'c>(&'c self, bounds: &Bounds, from: Source) -> (&'c [usize], Vec<f64>) {
+        match from {
+            _ if from == self.base => (&self.before, self.input_size.clone()),
+            Source::Stage(s) => {
+                let stage = self.stages.iter().find(|stage| stage.number == s).expect("what the target reads");
+                (&stage.neurons, stage.neurons.iter().map(|&j| bounds.upper(s)[j]).collect())
+            }
+            Source::Input => panic!("a stage behind a cut reads the inputs"),
+        }
+    }
+
+    fn row(&self, parts: Vec<(Source, Vec<f32>)>, constant: f64, error: f64) -> Objective32 {
+        let mut row = Objective32 { mu: vec![], x: None, constant, error };
+        for (from, mut part) in parts {
+            if from == self.base {
+                part.resize(self.inputs(), 0.0);
+                row.x = Some(part);
+            } else {
+                let stage = &self.stages[self.reads[row.mu.len()]];
+                part.resize(stage.width, 0.0);
+                row.mu.push(part);
+            }
+        }
+        row
+    }
+
+    /// A side of a neuron of the target, exact but for the stage's stated error.
+    pub fn neuron_row(&self, target: &Stage, side: Side, bounds: &Bounds) -> Objective32 {
+        let (mut parts, mut total, mut terms) = (Vec::with_capacity(target.edges.len()), 0.0, 4);
+        for edge in target.edges {
+            let (cols, largest) = self.read(bounds, edge.from);
+            let mut part = vec![0.0; cols.len()];
+            edge.map.pick(side.neuron, cols, &mut part);
+            part.iter_mut().for_each(|w| *w *= side.sign);
+            total += largest.iter().sum::<f64>();
+            terms += largest.len();
+            parts.push((edge.from, part));
+        }
+        let (weight_error, bias_error) = target.error_of(side.neuron);
+        let error = if (weight_error, bias_error) == (0.0, 0.0) { 0.0 } else { weight_error * total + bias_error };
+        self.row(parts, f64::from(side.sign * target.bias[side.neuron]), at_most(error, terms))
+    }
+
+    /// A row with so many times another, both of hidden neurons: what the coefficients are rounded by is part of the error.
+    pub fn sum_row(&self, row: &Objective32, times: f32, other: &Objective32, bounds: &Bounds) -> Objective32 {
+        assert!(row.x.is_none() && other.x.is_none());
+        let times_64 = f64::from(times);
+        let product = times_64 * other.constant;
+        let mut error = row.error + times_64.abs() * other.error;
+        error += 2.0 * EPSILON * (row.constant.abs() + product.abs());
+        let mut mu = Vec::with_capacity(row.mu.len());
+        let mut terms = 8;
+        for ((a, b), &read) in row.mu.iter().zip(&other.mu).zip(&self.reads) {
+            let stage = &self.stages[read];
+            for ((&a, &b), &j) in a.iter().zip(b).zip(&stage.neurons) {
+                let size = f64::from(a).abs() + (times_64 * f64::from(b)).abs();
+                error += (2.0 * EPSILON_32 * size + 2.0 * TINY_32) * bounds.upper(stage.number)[j];
+            }
+            terms += 4 * a.len();
+            mu.push(a.iter().zip(b).map(|(a, b)| a + times * b).collect());
+        }
+        Objective32 { mu, x: None, constant: row.constant + product, error: at_most(error, terms) }
+    }
+
+    /// An objective over the network's outputs, carried over the last stage in float64 and rounded: the distance from what is
+    /// rounded is part of the row's error. Coefficients of the network's inputs need a box of these.
+    pub fn objective_row(&self, last: &Stage, objective: &Objective, bounds: &Bounds) -> Objective32 {
+        assert!(self.base == Source::Input || !objective.has_inputs());
+        let outputs = objective.y.len();
+        let round = (outputs as f64 + 4.0) * EPSILON;
+        let (mut error, mut total, mut terms) = (objective.constant_error, 0.0, 4 * outputs + 16);
+        let mut parts = Vec::with_capacity(last.edges.len());
+        for edge in last.edges {
+            let (cols, largest) = self.read(bounds, edge.from);
+            let (mut sums, mut sizes) = (vec![0.0; cols.len()], vec![0.0; cols.len()]);
+            let mut weights = vec![0.0; cols.len()];
+            for (j, &c) in objective.y.iter().enumerate().filter(|(_, c)| **c != 0.0) {
+                edge.map.pick(j, cols, &mut weights);
+                for ((sum, size), &w) in sums.iter_mut().zip(&mut sizes).zip(&weights) {
+                    let term = c * f64::from(w);
+                    *sum += term;
+                    *size += term.abs();
+                }
+            }
+            if edge.from == self.base && objective.has_inputs() {
+                add_inputs(&mut sums, &mut sizes, objective);
+            }
+            let mut part = Vec::with_capacity(cols.len());
+            for ((&sum, &size), &largest) in sums.iter().zip(&sizes).zip(&largest) {
+                let rounded = sum as f32;
+                let off = (sum - f64::from(rounded)).abs() + round * size + outputs as f64 * TINY;
+                error += off * largest;
+                part.push(rounded);
+            }
+            total += largest.iter().sum::<f64>();
+            terms += 4 * cols.len();
+            parts.push((edge.from, part));
+        }
+        if objective.has_inputs() && parts.iter().all(|(from, _)| *from != Source::Input) {
+            let part: Vec<f32> = objective.x.iter().map(|&a| a as f32).collect();
+            for ((&rounded, &a), &size) in part.iter().zip(&objective.x).zip(&self.input_size) {
+                error += (a - f64::from(rounded)).abs() * size;
+            }
+            terms += 4 * part.len();
+            parts.push((Source::Input, part));
+        }
+        for (&x_error, &size) in objective.x_error.iter().zip(&self.input_size).filter(|_| objective.has_inputs()) {
+            error += x_error * size;
+        }
+        let (lower, upper) = bounds.outputs();
+        let (mut constant, mut size) = (objective.constant, objective.constant.abs());
+        for (j, &c) in objective.y.iter().enumerate() {
+            let term = c * f64::from(last.bias[j]);
+            constant += term;
+            size += term.abs();
+            let (weight_error, bias_error) = last.error_of(j);
+            if (weight_error, bias_error) != (0.0, 0.0) {
+                error += c.abs() * (weight_error * total + bias_error);
+            }
+            if objective.y_error[j] != 0.0 {
+                error += objective.y_error[j] * lower[j].abs().max(upper[j].abs());
+            }
+        }
+        self.row(parts, constant, at_most(error + round * size, terms))
+    }
+}
+
+/// Coefficients of the inputs that an objective has itself.
+fn add_inputs(sums: &mut [f64], sizes: &mut [f64], objective: &Objective) {
+    for ((sum, size), &a) in sums.iter_mut().zip(sizes).zip(&objective.x) {
+        *sum += a;
+        *size += a.abs();
+    }
+}

@@ -1,0 +1,113 @@
+//! Bounds of every neuron on a region.
+
+use pg_core::Shape;
+
+/// The region of a search node holds no input.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Emptiness;
+
+/// One side of a neuron's bounds: that `sign·z` is at least something.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Side {
+    pub neuron: usize,
+    pub sign: f32,
+}
+
+impl Side {
+    pub fn both(neuron: usize) -> [Side; 2] {
+        [1.0, -1.0].map(|sign| Side { neuron, sign })
+    }
+}
+
+/// `lower ≤ z ≤ upper` for every neuron wherever the region holds, outputs included.
+///
+/// A phase is a bound: fixed on means lower ≥ 0, fixed off means upper ≤ 0.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Bounds {
+    lower: Vec<f64>,
+    upper: Vec<f64>,
+    /// Where each stage begins, and the end.
+    starts: Vec<usize>,
+}
+
+impl Bounds {
+    pub fn unknown(shape: &Shape) -> Bounds {
+        let neurons = shape.neurons();
+        let starts = (0..=shape.stages.len()).map(|k| shape.start(k)).collect();
+        Bounds { lower: vec![f64::NEG_INFINITY; neurons], upper: vec![f64::INFINITY; neurons], starts }
+    }
+
+    /// Of all neurons, stage after stage.
+    pub fn all(&self) -> (&[f64], &[f64]) {
+        (&self.lower, &self.upper)
+    }
+
+    pub fn lower(&self, stage: usize) -> &[f64] {
+        &self.lower[self.starts[stage]..self.starts[stage + 1]]
+    }
+
+    pub fn upper(&self, stage: usize) -> &[f64] {
+        &self.upper[self.starts[stage]..self.starts[stage + 1]]
+    }
+
+    /// Of the outputs.
+    pub fn outputs(&self) -> (&[f64], &[f64]) {
+        let last = self.starts.len() - 2;
+        (self.lower(last), self.upper(last))
+    }
+
+    pub fn of(&self, stage: usize, neuron: usize) -> (f64, f64) {
+        (self.lower(stage)[neuron], self.upper(stage)[neuron])
+    }
+
+    pub fn is_undecided(&self, stage: usize, neuron: usize) -> bool {
+        let (l, u) = self.of(stage, neuron);
+        l < 0.0 && u > 0.0
+    }
+
+    /// The neurons of a hidden stage that may be on.
+    pub fn live(&self, stage: usize) -> impl Iterator<Item = usize> + '_ {
+        self.upper(stage).iter().enumerate().filter(|(_, u)| **u > 0.0).map(|(j, _)| j)
+    }
+
+    /// The neurons of a hidden stage whose phase is open.
+    pub fn undecided(&self, stage: usize) -> impl Iterator<Item = usize> + '_ {
+        (0..self.lower(stage).len()).filter(move |&j| self.is_undecided(stage, j))
+    }
+
+    /// Both sides of the undecided neurons.
+    pub fn open_sides(&self, stage: usize) -> Vec<Side> {
+        self.undecided(stage).flat_map(Side::both).collect()
+    }
+
+    /// How many neurons of each hidden stage are undecided.
+    pub fn undecided_counts(&self) -> Vec<usize> {
+        (0..self.starts.len() - 2).map(|stage| self.undecided(stage).count()).collect()
+    }
+
+    /// Conditions a neuron: on is z ≥ 0, off is z ≤ 0.
+    pub fn fix(&mut self, stage: usize, neuron: usize, on: bool) -> Result<(), Emptiness> {
+        let (lower, upper) = if on { (0.0, f64::INFINITY) } else { (f64::NEG_INFINITY, 0.0) };
+        self.tighten(stage, neuron, lower, upper)
+    }
+
+    /// What a proved bound of one side says.
+    pub fn raise(&mut self, stage: usize, side: Side, bound: f32) -> Result<(), Emptiness> {
+        let bound = f64::from(bound);
+        let (lower, upper) = if side.sign > 0.0 { (bound, f64::INFINITY) } else { (f64::NEG_INFINITY, -bound) };
+        self.tighten(stage, side.neuron, lower, upper)
+    }
+
+    /// Intersects with `[lower, upper]`; NaN tightens nothing.
+    pub fn tighten(&mut self, stage: usize, neuron: usize, lower: f64, upper: f64) -> Result<(), Emptiness> {
+        let at = self.starts[stage] + neuron;
+        let (l, u) = (&mut self.lower[at], &mut self.upper[at]);
+        if lower > *l {
+            *l = lower;
+        }
+        if upper < *u {
+            *u = upper;
+        }
+        if *l > *u { Err(Emptiness) } else { Ok(()) }
+    }
+}

@@ -1,0 +1,217 @@
+//! The engine over phases, for wide inputs: attack, raise the bounds, refine the hidden neurons, prove the property.
+//!
+//! All of it is the one bound in float32, many rows at a time. What it cannot close is handed on, with its tighter bounds,
+//! to the search with linear programs, which is complete.
+
+use super::guide::attack::{Found, attack, attack_from, values};
+use super::guide::random::Random;
+use super::proof::claim::{Claim, Effort, prove};
+use super::proof::{Reason, Region};
+use super::refine::Refinement;
+use super::{End, Search};
+use crate::bounds::{Node, Objective32};
+use crate::report::Activity;
+use std::time::Instant;
+
+impl<'a> Search<'a> {
+    pub fn threads(&self) -> usize {
+        self.options.threads.map_or(1, |threads| threads as usize)
+    }
+
+    /// For the paper's engine: the best bounds that slopes alone give.
+    pub fn tighten_region(&mut self, region: &mut Region<'a>) -> Result<(), End> {
+        if self.shape.last() > 0 {
+            self.raise_stages(region)?;
+            self.close_at_root(region);
+        }
+        Ok(())
+    }
+
+    /// Closes what goals it can.
+    pub fn close_region(&mut self, region: &mut Region<'a>) -> Result<(), End> {
+        if self.shape.last() == 0 {
+            return Ok(());
+        }
+        self.close_at_root(region);
+        for number in 0..self.tuning.phases.rounds.len() {
+            if region.goals.is_empty() {
+                return Ok(());
+            }
+            if number > 0 {
+                self.attack_goals(region, number)?;
+            }
+            if self.refine_stages(region, number)? {
+                self.relax_goals(region)?;
+                self.close_by_phases(region, self.tuning.phases.rounds[number].property_nodes)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Refines stage after stage; false if one is left far above what truly takes both signs, so that the rest of the round is
+    /// not worth its effort.
+    fn refine_stages(&mut self, region: &mut Region<'a>, number: usize) -> Result<bool, End> {
+        let tuning = &self.tuning.phases;
+        let (rounds, last) = (&tuning.rounds, tuning.rounds.len() - 1);
+        for stage in 1..self.shape.last() {
+            if region.goals.is_empty() {
+                return Ok(false);
+            }
+            let start = Instant::now();
+            let is_ahead = number > 0 && stage <= tuning.ahead;
+            let result =
+                self.refine_stage(region, stage, rounds[if is_ahead { (number + 1).min(last) } else { number }]);
+            self.times.refine += start.elapsed().as_secs_f64();
+            let Refinement { is_near, reached } = result?;
+            self.attack_from_reached(region, &reached)?;
+            self.close_at_root(region);
+            self.close_by_tail(region, stage, rounds[number])?;
+            if !is_near && number < last {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
+    /// Looks for a counterexample of each goal: each time twice as hard for boxes, and from other points.
+    pub fn attack_goals(&mut self, region: &Region<'a>, time: usize) -> Result<(), End> {
+        self.control.enter(Activity::Attack);
+        let (start, tuning) = (Instant::now(), &self.tuning.phases);
+        let compact = region.compact(self.shape.last());
+        let mut random = Random::new(self.options.seed.wrapping_add(time as u64));
+        let rows = region.rows(&compact);
+        let references: Vec<&Objective32> = rows.iter().map(|(_, row)| row).collect();
+        let owners: Vec<usize> = rows.iter().map(|((goal, _), _)| *goal).collect();
+        // To pull a point into a set that is no box takes long.
+        let attacks = if region.are_boxes() { tuning.attacks << time } else { tuning.attacks >> (2 * time) };
+        for number in 0..attacks {
+            self.go_on()?;
+            let from_centre = time == 0 && number == 0;
+            let random = (!from_centre).then_some(&mut random);
+            let found = attack(&compact, &references, tuning.attack_steps, random, self.tuning.attack);
+            self.follow(region, &owners, &found)?;
+        }
+        self.times.attack += start.elapsed().as_secs_f64();
+        Ok(())
+    }
+
+    /// Attacks each row from those of the given points where it is lowest. Where hidden neurons are at their extremes, gradients
+    /// are alive that vanish elsewhere.
+    pub fn attack_from_reached(&mut self, region: &Region<'a>, reached: &[Found]) -> Result<(), End> {
+        let (start, tuning) = (Instant::now(), &self.tuning.phases);
+        let compact = region.compact(self.shape.last());
+        let rows = region.rows(&compact);
+        let references: Vec<&Objective32> = rows.iter().map(|(_, row)| row).collect();
+        let values = values(&compact, &references, reached, self.tuning.attack);
+        let mut points: Vec<usize> = (0..reached.len()).collect();
+        let (mut attacked, mut starts) = (Vec::new(), Vec::new());
+        for (r, ((owner, _), row)) in rows.iter().enumerate() {
+            points.sort_by(|&a, &b| values[a][r].total_cmp(&values[b][r]));
+            for &point in points.iter().take(tuning.starts) {
+                attacked.push(*owner);
+                starts.push((row, &reached[point]));
+            }
+        }
+        let found = attack_from(&compact, &starts, tuning.attack_steps, self.tuning.attack);
+        self.follow(region, &attacked, &found)?;
+        self.times.attack += start.elapsed().as_secs_f64();
+        Ok(())
+    }
+
+    /// Tries the points that attacks on goals have found.
+    fn follow(&mut self, region: &Region<'a>, owners: &[usize], found: &[Found]) -> Result<(), End> {
+        let are_boxes = region.are_boxes();
+        for (&goal, found) in owners.iter().zip(found) {
+            let point: Vec<f64> = found.x[..self.shape.inputs].iter().map(|&x| f64::from(x)).collect();
+            let disjunct = region.goals[goal].disjunct;
+            if found.value <= self.tuning.phases.nearly_violated {
+                self.descend(disjunct, &point)?;
+            } else if are_boxes {
+                // Where one row is low, another goal may be violated.
+                self.try_near(disjunct, &point)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Solves the linear program of each goal once: its point is often near a counterexample that gradients miss.
+    fn relax_goals(&mut self, region: &mut Region<'a>) -> Result<(), End> {
+        if region.undecided() > self.tuning.phases.small_program {
+            return Ok(());
+        }
+        self.control.enter(Activity::Lp);
+        let mut kept = Vec::new();
+        for goal in std::mem::take(&mut region.goals) {
+            self.go_on()?;
+            let (goal, reason) = self.visit_root(region, goal)?;
+            match reason {
+                Some(reason) => self.close(goal, reason),
+                None => kept.push(goal),
+            }
+        }
+        region.goals = kept;
+        Ok(())
+    }
+
+    /// Closes the goals that a raised bound of one of their rows excludes.
+    pub fn close_at_root(&mut self, region: &mut Region<'a>) {
+        let compact = region.compact(self.shape.last());
+        let rows = region.rows(&compact);
+        let roots = self.raise(&compact, &references(&rows), self.tuning.refine.at_root);
+        let mut reasons: Vec<Option<Reason>> = region.goals.iter().map(|_| None).collect();
+        for (((goal, row), _), node) in rows.iter().zip(roots) {
+            if node.bound > 0.0 && reasons[*goal].is_none() {
+                reasons[*goal] = Some(Reason::Raised { row: *row, node });
+            }
+        }
+        self.close_goals(region, reasons);
+    }
+
+    /// Branch and bound on the row of each goal that is nearest to excluding it.
+    fn close_by_phases(&mut self, region: &mut Region<'a>, nodes: u64) -> Result<(), End> {
+        self.control.enter(Activity::Prove);
+        let start = Instant::now();
+        let compact = region.compact(self.shape.last());
+        let rows = region.rows(&compact);
+        let roots = self.raise(&compact, &references(&rows), self.tuning.refine.at_root);
+        let mut best: Vec<Option<(usize, Claim)>> = region.goals.iter().map(|_| None).collect();
+        for (((goal, number), row), root) in rows.into_iter().zip(roots) {
+            if best[goal].as_ref().is_none_or(|(_, claim)| root.bound > claim.root.bound) {
+                best[goal] = Some((number, Claim { row, target: 0.0, root }));
+            }
+        }
+        let claims: Vec<&Claim> = best.iter().flatten().map(|(_, claim)| claim).collect();
+        self.control.set_open(claims.len());
+        self.control.set_bound(claims.iter().map(|claim| claim.root.bound).fold(f32::INFINITY, f32::min).into());
+        let (steps, threads) = (self.tuning.phases.at_node, self.threads());
+        let effort = Effort { nodes, total: u64::MAX, all_or_nothing: true, steps, threads, tuning: self.tuning };
+        let mut answers = prove(&compact, claims, effort, self.control).into_iter();
+        let mut reasons = Vec::with_capacity(best.len());
+        for claim in &best {
+            let answer = claim.as_ref().and_then(|_| answers.next()).unwrap_or_default();
+            self.counters.property_nodes += answer.nodes;
+            self.counters.max_depth = self.counters.max_depth.max(answer.depth);
+            let row = claim.as_ref().map_or(0, |(row, _)| *row);
+            reasons.push(answer.settled.map(|settled| Reason::Tree { row, settled }));
+        }
+        self.times.prove += start.elapsed().as_secs_f64();
+        self.close_goals(region, reasons);
+        self.go_on()
+    }
+
+    /// The root of each row's tree, its bound raised.
+    pub fn raise(
+        &mut self,
+        compact: &crate::bounds::Compact,
+        rows: &[&Objective32],
+        steps: crate::tuning::Steps,
+    ) -> Vec<Node> {
+        let (nodes, passes) = super::guide::ascent::Ascent::roots(compact, rows, steps, self.tuning);
+        self.counters.bound_rows += passes;
+        nodes
+    }
+}
+
+fn references<T>(rows: &[(T, Objective32)]) -> Vec<&Objective32> {
+    rows.iter().map(|(_, row)| row).collect()
+}

@@ -1,0 +1,14 @@
+//! What a verdict rests on: regions with their bounds and goals, trees whose every leaf is closed with a reason, and the ways
+//! to close one. Nothing here trusts a guess: points, multipliers and directions come from [`super::guide`] and are judged.
+
+pub mod claim;
+pub mod exact;
+pub mod planes;
+mod reason;
+mod region;
+pub mod sweep;
+mod tree;
+
+pub use reason::{ClosedBy, Lemma, Reason};
+pub use region::{Goal, Region};
+pub use tree::{Proof, Proved, Settled, Ticket, Tree};

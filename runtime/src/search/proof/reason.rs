@@ -1,0 +1,80 @@
+//! Why a goal is closed, and why a bound may move. Written in order, these are a certificate; now they are counted.
+
+use super::claim::Answer;
+use super::tree::Settled;
+use crate::bounds::{Node, Relaxation};
+use crate::lp::Ray;
+use crate::lp::exact::Farkas;
+use serde::Serialize;
+
+/// Why no input of a region, under the phases fixed so far, is a counterexample of a goal.
+#[derive(Debug)]
+pub enum Reason {
+    /// The bounds contradict each other: there is no such input.
+    Empty,
+    /// A row is positive, by multipliers that a rule gives: no more is needed to check it.
+    Bounded { row: usize, rule: Relaxation },
+    /// A row is positive, by the multipliers of this node.
+    Raised { row: usize, node: Node },
+    /// The rows with these weights are positive, by the multipliers of a linear program.
+    Certified(Ray),
+    /// The polyhedron of the counterexamples is empty, by exact multipliers of its rows.
+    Infeasible(Farkas),
+    /// A row is positive, by a tree over phases.
+    Tree { row: usize, settled: Settled },
+    /// Every piece of what a narrow stage can be is closed.
+    Swept(Settled),
+    /// Every node of the goal's own tree over phases is closed.
+    Phases(Settled),
+}
+
+/// Why a side of a neuron's bounds may move.
+#[derive(Clone, Copy)]
+pub enum Lemma<'l> {
+    /// By the multipliers of a node.
+    Raised(&'l Node),
+    /// By a tree over phases.
+    Tree(&'l Answer),
+}
+
+impl Lemma<'_> {
+    /// What is proved of the side.
+    pub fn bound(&self) -> f32 {
+        match self {
+            Lemma::Raised(node) => node.bound,
+            Lemma::Tree(answer) => answer.bound,
+        }
+    }
+}
+
+/// How many leaves were closed for each reason.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+pub struct ClosedBy {
+    pub empty: u64,
+    pub bounded: u64,
+    pub raised: u64,
+    pub certified: u64,
+    pub infeasible: u64,
+    /// Trees and sweeps, by the number of their leaves.
+    pub tree_leaves: u64,
+    pub swept_pieces: u64,
+}
+
+impl ClosedBy {
+    /// Counts a reason; returns how many leaves it stands for.
+    pub fn count(&mut self, reason: &Reason) -> u64 {
+        let (counter, leaves) = match reason {
+            Reason::Empty => (&mut self.empty, 1),
+            Reason::Bounded { .. } => (&mut self.bounded, 1),
+            Reason::Raised { .. } => (&mut self.raised, 1),
+            Reason::Certified(_) => (&mut self.certified, 1),
+            Reason::Infeasible(_) => (&mut self.infeasible, 1),
+            Reason::Tree { settled, .. } => (&mut self.tree_leaves, settled.leaves()),
+            Reason::Swept(settled) => (&mut self.swept_pieces, settled.leaves()),
+            // Its leaves were counted as they were closed.
+            Reason::Phases(_) => return 0,
+        };
+        *counter += leaves;
+        leaves
+    }
+}

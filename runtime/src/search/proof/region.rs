@@ -1,0 +1,81 @@
+//! A region: a box of inputs, the bounds of every neuron on it, and what is to be proved there.
+
+use super::reason::Lemma;
+use super::tree::Ticket;
+use crate::bounds::{Bounder, Bounds, Compact, NOT_EMPTY, Objective, Objective32, Side};
+use crate::property::Disjunct;
+use pg_core::Source;
+
+pub struct Region<'a> {
+    /// The box, and what errors cost on it.
+    pub bounder: Bounder<'a>,
+    pub bounds: Bounds,
+    pub goals: Vec<Goal<'a>>,
+}
+
+/// That no input of a region is a counterexample of a disjunct.
+pub struct Goal<'a> {
+    pub disjunct: &'a Disjunct,
+    /// The disjunct's number.
+    pub number: usize,
+    /// The disjunct's rows, then the tangents of its quadratics: where one of them is positive there is no counterexample.
+    pub rows: Vec<Objective>,
+    /// How many rows are bounded by themselves; the later ones serve the linear program.
+    pub bounded: usize,
+    /// How near the region's bounds come to closing it.
+    pub margin: f64,
+    /// What closing it takes.
+    pub ticket: Ticket,
+}
+
+impl<'a> Region<'a> {
+    /// Lower and upper ends of the box.
+    pub fn input(&self) -> (&[f64], &[f64]) {
+        self.bounder.input()
+    }
+
+    /// What the neurons of a stage depend on.
+    pub fn compact(&self, target: usize) -> Compact {
+        self.compact_under(&self.bounds, target)
+    }
+
+    /// The same under tighter bounds, of some phases.
+    pub fn compact_under(&self, bounds: &Bounds, target: usize) -> Compact {
+        Compact::new(&self.bounder.shape, bounds, Source::Input, target, self.input())
+    }
+
+    /// Every row of every goal, with the place of its goal and its own.
+    pub fn rows(&self, compact: &Compact) -> Vec<((usize, usize), Objective32)> {
+        goal_rows(&self.goals, 0..self.goals.len(), &self.bounder, compact, &self.bounds)
+    }
+
+    /// Moves a side of a neuron's bounds.
+    pub fn tighten(&mut self, stage: usize, side: Side, lemma: Lemma) {
+        self.bounds.raise(stage, side, lemma.bound()).expect(NOT_EMPTY);
+    }
+
+    /// The number of hidden neurons that are undecided.
+    pub fn undecided(&self) -> usize {
+        self.bounds.undecided_counts().iter().sum()
+    }
+
+    pub fn are_boxes(&self) -> bool {
+        self.goals.iter().all(|goal| goal.disjunct.is_box())
+    }
+}
+
+/// The rows of some goals on a compact network of the whole or of a tail.
+pub fn goal_rows(
+    goals: &[Goal],
+    open: impl IntoIterator<Item = usize>,
+    bounder: &Bounder,
+    compact: &Compact,
+    bounds: &Bounds,
+) -> Vec<((usize, usize), Objective32)> {
+    let last = &bounder.shape.stages[bounder.shape.last()];
+    let rows = |g: usize| {
+        let row = move |(r, row)| ((g, r), compact.objective_row(last, row, bounds));
+        goals[g].rows.iter().enumerate().map(row)
+    };
+    open.into_iter().flat_map(rows).collect()
+}

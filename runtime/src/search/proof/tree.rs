@@ -1,0 +1,141 @@
+//! Trees whose leaves are closed one by one: nothing is closed by forgetting it.
+//!
+//! A tree counts what is not settled yet. Every such part of it has a [`Ticket`], which cannot be copied: splitting a part
+//! turns its ticket into two, closing it takes the ticket and a reason. A ticket that is dropped stays unsettled, and so does
+//! the tree. [`Settled`] is the value that says there is none left, and only a tree makes it.
+
+use super::reason::Reason;
+use crate::property::Property;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// A part of a tree that is not settled.
+#[derive(Debug)]
+#[must_use = "what is dropped is never settled"]
+pub struct Ticket {
+    tree: u64,
+}
+
+#[derive(Debug)]
+pub struct Tree {
+    id: u64,
+    unsettled: u64,
+    leaves: u64,
+}
+
+/// A tree whose every leaf is closed.
+#[derive(Debug)]
+pub struct Settled {
+    leaves: u64,
+}
+
+impl Settled {
+    pub fn leaves(&self) -> u64 {
+        self.leaves
+    }
+}
+
+impl Tree {
+    /// A tree of one part.
+    pub fn plant() -> (Tree, Ticket) {
+        static PLANTED: AtomicU64 = AtomicU64::new(0);
+        let id = PLANTED.fetch_add(1, Ordering::Relaxed);
+        (Tree { id, unsettled: 1, leaves: 0 }, Ticket { tree: id })
+    }
+
+    /// Two parts for one, which together are all of it.
+    pub fn split(&mut self, ticket: Ticket) -> [Ticket; 2] {
+        assert_eq!(ticket.tree, self.id, "a ticket of another tree");
+        self.unsettled += 1;
+        [Ticket { tree: self.id }, Ticket { tree: self.id }]
+    }
+
+    /// Closes a part. What the reason says must hold on all of it: that is for the caller to know.
+    pub fn close(&mut self, ticket: Ticket, _: &Reason) {
+        assert_eq!(ticket.tree, self.id, "a ticket of another tree");
+        self.unsettled -= 1;
+        self.leaves += 1;
+    }
+
+    pub fn settled(&self) -> Option<Settled> {
+        (self.unsettled == 0).then_some(Settled { leaves: self.leaves })
+    }
+}
+
+/// The search's own trees, one for each disjunct of a property.
+#[derive(Debug)]
+pub struct Proof {
+    trees: Vec<Tree>,
+}
+
+/// That a property holds: a closed goal for each of its disjuncts. Only a [`Proof`] makes one.
+#[derive(Debug)]
+pub struct Proved {
+    disjuncts: Vec<Settled>,
+}
+
+impl Proof {
+    /// And the ticket of each disjunct.
+    pub fn new(property: &Property) -> (Proof, Vec<Ticket>) {
+        let (trees, tickets) = property.disjuncts.iter().map(|_| Tree::plant()).unzip();
+        (Proof { trees }, tickets)
+    }
+
+    pub fn split(&mut self, disjunct: usize, ticket: Ticket) -> [Ticket; 2] {
+        self.trees[disjunct].split(ticket)
+    }
+
+    pub fn close(&mut self, disjunct: usize, ticket: Ticket, reason: &Reason) {
+        self.trees[disjunct].close(ticket, reason);
+    }
+
+    /// The evidence, if every disjunct is settled; otherwise how many are not.
+    pub fn finish(&self) -> Result<Proved, usize> {
+        let settled: Vec<Settled> = self.trees.iter().filter_map(Tree::settled).collect();
+        match self.trees.len() - settled.len() {
+            0 => Ok(Proved { disjuncts: settled }),
+            open => Err(open),
+        }
+    }
+}
+
+impl Proved {
+    /// Parts of the disjuncts' boxes that were closed, each for a reason of its own.
+    pub fn parts(&self) -> u64 {
+        self.disjuncts.iter().map(Settled::leaves).sum()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_tree_is_settled_when_every_leaf_is_closed() {
+        let (mut tree, root) = Tree::plant();
+        assert!(tree.settled().is_none());
+        let [left, right] = tree.split(root);
+        tree.close(left, &Reason::Empty);
+        assert!(tree.settled().is_none());
+        let [a, b] = tree.split(right);
+        tree.close(b, &Reason::Empty);
+        tree.close(a, &Reason::Empty);
+        assert_eq!(tree.settled().expect("nothing is open").leaves(), 3);
+    }
+
+    #[test]
+    fn what_is_dropped_is_never_settled() {
+        let (mut tree, root) = Tree::plant();
+        let [left, right] = tree.split(root);
+        drop(left);
+        tree.close(right, &Reason::Empty);
+        assert!(tree.settled().is_none());
+    }
+
+    #[test]
+    #[should_panic(expected = "another tree")]
+    fn a_ticket_closes_its_own_tree_alone() {
+        let (mut tree, _root) = Tree::plant();
+        let (_other, ticket) = Tree::plant();
+        tree.close(ticket, &Reason::Empty);
+    }
+}

@@ -1,0 +1,89 @@
+//! Random networks of any graph, once as the product's tables and once as a chain of layers that the oracle reads.
+
+use crate::Random;
+use crate::oracle::Layer;
+use pg_codegen::interpret::Tables;
+use pg_core::{Model, Network, Shape, Source};
+
+/// A stage as rows of coefficients for each source that it reads, and biases.
+pub struct GraphStage {
+    pub reads: Vec<(Source, Vec<Vec<f32>>)>,
+    pub bias: Vec<f32>,
+}
+
+pub struct Graph {
+    inputs: usize,
+    stages: Vec<GraphStage>,
+    tables: Tables,
+}
+
+impl Graph {
+    pub fn new(inputs: usize, stages: Vec<GraphStage>) -> Graph {
+        let mut tables = Tables::new(inputs);
+        for stage in &stages {
+            let reads: Vec<_> = stage.reads.iter().map(|(from, rows)| (*from, rows.concat())).collect();
+            tables.push(&reads, stage.bias.clone(), None);
+        }
+        Graph { inputs, stages, tables }
+    }
+
+    /// Stages of the given widths, each of which reads the one before and any others; weights as they are drawn.
+    pub fn random(inputs: usize, widths: &[usize], random: &mut Random, draw: impl Fn(&mut Random) -> f32) -> Graph {
+        let mut stages = Vec::new();
+        for (k, &width) in widths.iter().enumerate() {
+            let all = std::iter::once((Source::Input, inputs)).chain((0..k).map(|s| (Source::Stage(s), widths[s])));
+            let reads = all.enumerate().filter(|(v, _)| *v == k || random.below(2) == 0).map(|(_, read)| read);
+            let reads: Vec<_> = reads.collect();
+            let mut rows = |count: usize| (0..width).map(|_| (0..count).map(|_| draw(random)).collect()).collect();
+            let reads = reads.into_iter().map(|(from, count)| (from, rows(count))).collect();
+            stages.push(GraphStage { reads, bias: (0..width).map(|_| draw(random)).collect() });
+        }
+        Graph::new(inputs, stages)
+    }
+
+    /// The first `count` stages, the last without its ReLU, as a chain. Every layer carries along what later ones may read:
+    /// activations as they are, which a ReLU leaves alone, and inputs by their positive and their negative parts.
+    pub fn chain(&self, count: usize) -> Vec<Layer> {
+        let mut layers = Vec::new();
+        // What the layer before holds: a source's entry, times a sign.
+        let mut held: Vec<(Source, usize, f32)> = (0..self.inputs).map(|i| (Source::Input, i, 1.0)).collect();
+        for (k, stage) in self.stages[..count].iter().enumerate() {
+            let coefficient = |j: usize, &(from, i, sign): &(Source, usize, f32)| {
+                let read = stage.reads.iter().find(|(read, _)| *read == from);
+                read.map_or(0.0, |(_, rows)| sign * rows[j][i])
+            };
+            let new = |j: usize| held.iter().map(|held| coefficient(j, held)).collect();
+            let mut weights: Vec<Vec<f32>> = (0..stage.bias.len()).map(new).collect();
+            let mut bias = stage.bias.clone();
+            let mut next: Vec<_> = (0..stage.bias.len()).map(|j| (Source::Stage(k), j, 1.0)).collect();
+            if k + 1 < count {
+                for (place, &(from, i, sign)) in held.iter().enumerate() {
+                    let is_first = k == 0 && from == Source::Input;
+                    for sign in if is_first { vec![1.0, -1.0] } else { vec![sign] } {
+                        let unit = if is_first { sign } else { 1.0 };
+                        weights.push((0..held.len()).map(|p| if p == place { unit } else { 0.0 }).collect());
+                        bias.push(0.0);
+                        next.push((from, i, sign));
+                    }
+                }
+            }
+            layers.push(Layer { weights, bias });
+            held = next;
+        }
+        layers
+    }
+}
+
+impl Network for Graph {
+    fn model(&self) -> Model<'_> {
+        Model { name: "graph", format: "a test", sha256: "", domain: &[] }
+    }
+
+    fn shape(&self) -> Shape<'_> {
+        self.tables.shape()
+    }
+
+    fn forward(&self, x: &[f32], y: &mut [f32]) {
+        self.tables.forward(x, y);
+    }
+}
