@@ -16,6 +16,7 @@ pub mod lower;
 pub mod net;
 pub mod normalise;
 pub mod read;
+#[cfg(feature = "solver")]
 pub mod report;
 #[cfg(feature = "solver")]
 pub mod suite;

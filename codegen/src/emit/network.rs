@@ -81,7 +81,6 @@ pub fn network(plan: &Plan) -> String {
 
             #blob
             use pg_core::kernel::{Lanes, Layer, Panel, Simd, Vectorised, dispatch, #pack pack_bias};
-            use pg_core::map::Map;
             use pg_core::{Edge, Model, Shape, Source, Stage #error};
 
             #(#layers)*
@@ -129,27 +128,34 @@ fn declaration(k: usize, layer: &LayerPlan) -> TokenStream {
     }
 }
 
-/// The network as data: what each stage reads, and by which map.
+/// The network as data: what each stage reads and by which map, and the stages.
 fn stages(plan: &Plan) -> TokenStream {
+    let names = |k: usize, what: &[&str]| what.iter().map(|what| format_ident!("{what}_{k}")).collect::<Vec<_>>();
+    let edges = (1..=plan.layers.len()).map(|k| {
+        let [name, layer, back] = names(k, &["EDGES", "LAYER", "BACK"]).try_into().expect("three names");
+        let from = match k {
+            1 => quote!(Source::Input),
+            _ => {
+                let before = size(k - 2);
+                quote!(Source::Stage(#before))
+            }
+        };
+        quote!(static #name: [Edge; 1] = [Edge::dense(#from, #layer.map(&#back))];)
+    });
     let stages = plan.layers.iter().enumerate().map(|(i, layer)| {
-        let k = i + 1;
-        let [name, back, bias] = ["LAYER", "BACK", "BIAS"].map(|what| format_ident!("{what}_{k}"));
-        let from = match i.checked_sub(1).map(size) {
-            None => quote!(Source::Input),
-            Some(before) => quote!(Source::Stage(#before)),
-        };
-        let error = if layer.rounded {
-            let [weight, bias] = ["WEIGHT_ERROR", "BIAS_ERROR"].map(|what| format_ident!("{what}_{k}"));
-            quote!(Some(StageError { weight: &#weight, bias: &#bias }))
-        } else {
-            quote!(None)
-        };
-        quote! {
-            Stage { edges: &[Edge { from: #from, map: Map::Dense(#name.map(&#back)) }], bias: &#bias, error: #error }
+        let names = names(i + 1, &["EDGES", "BIAS", "WEIGHT_ERROR", "BIAS_ERROR"]);
+        let (edges, bias, weight_error, bias_error) = (&names[0], &names[1], &names[2], &names[3]);
+        match layer.rounded {
+            false => quote!(Stage::exact(&#edges, &#bias)),
+            true => {
+                let error = quote!(StageError { weight: &#weight_error, bias: &#bias_error });
+                quote!(Stage::rounded(&#edges, &#bias, #error))
+            }
         }
     });
     let count = size(plan.layers.len());
     quote! {
+        #(#edges)*
         static STAGES: [Stage; #count] = [#(#stages),*];
     }
 }

@@ -2,46 +2,36 @@
 
 //! The network: its weights, and its layers in order.
 
-use pg_runtime::kernel::{
-    Backward, Dense, Lanes, Panel, Simd, Task, dispatch, pack, pack_back, pack_bias,
+use pg_core::kernel::{
+    Lanes, Layer, Panel, Simd, Vectorised, dispatch, pack, pack_back, pack_bias,
 };
 
-use pg_runtime::network::{LayerError, Model};
-use std::borrow::Cow;
+use pg_core::{Edge, Model, Shape, Source, Stage};
 
 static WEIGHT_1: [Panel<4>; 1] = pack::<4, 7, 1>(&include!("weights/weight_1.in"));
-static BIAS_1: [Lanes; 1] = pack_bias::<7, 1>(&include!("weights/bias_1.in"));
-static LAYER_1: Dense<4, 7, 1> = Dense::new(&WEIGHT_1, &BIAS_1);
-
-static BACK_WEIGHT_1: [Panel<7>; 1] = pack_back::<
-    4,
-    7,
-    1,
->(&include!("weights/weight_1.in"));
-
-static BACK_1: Dense<7, 4, 1> = Dense::back(&BACK_WEIGHT_1);
+static BACK_1: [Panel<7>; 1] = pack_back::<4, 7, 1>(&include!("weights/weight_1.in"));
+static BIAS_1: [f32; 7] = include!("weights/bias_1.in");
+static BIAS_LANES_1: [Lanes; 1] = pack_bias(&BIAS_1);
+static LAYER_1: Layer<4, 7, 1> = Layer::new(&WEIGHT_1, &BIAS_LANES_1);
 static WEIGHT_2: [Panel<7>; 1] = pack::<7, 7, 1>(&include!("weights/weight_2.in"));
-static BIAS_2: [Lanes; 1] = pack_bias::<7, 1>(&include!("weights/bias_2.in"));
-static LAYER_2: Dense<7, 7, 1> = Dense::new(&WEIGHT_2, &BIAS_2);
-
-static BACK_WEIGHT_2: [Panel<7>; 1] = pack_back::<
-    7,
-    7,
-    1,
->(&include!("weights/weight_2.in"));
-
-static BACK_2: Dense<7, 7, 1> = Dense::back(&BACK_WEIGHT_2);
+static BACK_2: [Panel<7>; 1] = pack_back::<7, 7, 1>(&include!("weights/weight_2.in"));
+static BIAS_2: [f32; 7] = include!("weights/bias_2.in");
+static BIAS_LANES_2: [Lanes; 1] = pack_bias(&BIAS_2);
+static LAYER_2: Layer<7, 7, 1> = Layer::new(&WEIGHT_2, &BIAS_LANES_2);
 static WEIGHT_3: [Panel<7>; 1] = pack::<7, 2, 1>(&include!("weights/weight_3.in"));
-static BIAS_3: [Lanes; 1] = pack_bias::<2, 1>(&include!("weights/bias_3.in"));
-static LAYER_3: Dense<7, 2, 1> = Dense::new(&WEIGHT_3, &BIAS_3);
+static BACK_3: [Panel<2>; 1] = pack_back::<7, 2, 1>(&include!("weights/weight_3.in"));
+static BIAS_3: [f32; 2] = include!("weights/bias_3.in");
+static BIAS_LANES_3: [Lanes; 1] = pack_bias(&BIAS_3);
+static LAYER_3: Layer<7, 2, 1> = Layer::new(&WEIGHT_3, &BIAS_LANES_3);
+static EDGES_1: [Edge; 1] = [Edge::dense(Source::Input, LAYER_1.map(&BACK_1))];
+static EDGES_2: [Edge; 1] = [Edge::dense(Source::Stage(0), LAYER_2.map(&BACK_2))];
+static EDGES_3: [Edge; 1] = [Edge::dense(Source::Stage(1), LAYER_3.map(&BACK_3))];
 
-static BACK_WEIGHT_3: [Panel<2>; 1] = pack_back::<
-    7,
-    2,
-    1,
->(&include!("weights/weight_3.in"));
-
-static BACK_3: Dense<2, 7, 1> = Dense::back(&BACK_WEIGHT_3);
+static STAGES: [Stage; 3] = [
+    Stage::exact(&EDGES_1, &BIAS_1),
+    Stage::exact(&EDGES_2, &BIAS_2),
+    Stage::exact(&EDGES_3, &BIAS_3),
+];
 
 /// The network this crate was generated from.
 #[derive(Clone, Copy, Debug, Default)]
@@ -50,15 +40,11 @@ pub struct Network;
 impl Network {
     pub const INPUTS: usize = 4;
     pub const OUTPUTS: usize = 2;
-    /// The number of inputs, then the number of neurons of each layer.
-    pub const WIDTHS: [usize; 4] = [4, 7, 7, 2];
-    pub const MODEL: Model = Model {
-        name: Cow::Borrowed("control"),
-        format: Cow::Borrowed("ONNX, IR 7, opset 13"),
-        sha256: Cow::Borrowed(
-            "ea540b3659c7c017f939c21389fab905674a6175a25fdeb7bce528586ed046e0",
-        ),
-        domain: Cow::Borrowed(&[]),
+    pub const MODEL: Model<'static> = Model {
+        name: "control",
+        format: "ONNX, IR 7, opset 13",
+        sha256: "ea540b3659c7c017f939c21389fab905674a6175a25fdeb7bce528586ed046e0",
+        domain: &[],
     };
     /// Evaluates one input in float32.
     pub fn eval(x: &[f32; Self::INPUTS]) -> [f32; Self::OUTPUTS] {
@@ -75,7 +61,7 @@ struct Eval<'a> {
     x: &'a [f32; Network::INPUTS],
 }
 
-impl Task for Eval<'_> {
+impl Vectorised for Eval<'_> {
     type Output = [f32; Network::OUTPUTS];
     #[inline(always)]
     fn run<S: Simd>(self) -> Self::Output {
@@ -90,7 +76,7 @@ struct EvalBatch<'a> {
     y: &'a mut [[f32; Network::OUTPUTS]],
 }
 
-impl Task for EvalBatch<'_> {
+impl Vectorised for EvalBatch<'_> {
     type Output = ();
     #[inline(always)]
     fn run<S: Simd>(self) {
@@ -100,35 +86,19 @@ impl Task for EvalBatch<'_> {
         for (x, y) in self.x.chunks(BLOCK).zip(self.y.chunks_mut(BLOCK)) {
             LAYER_1.relu_batch::<S>(x, &mut h1[..x.len()]);
             LAYER_2.relu_batch::<S>(&h1[..x.len()], &mut h2[..x.len()]);
-            LAYER_3.affine_batch::<S, f32>(&h2[..x.len()], y);
+            LAYER_3.affine_batch::<S>(&h2[..x.len()], y);
         }
     }
 }
 
-impl pg_runtime::network::Network for Network {
-    fn model(&self) -> &Model {
-        &Self::MODEL
+impl pg_core::Network for Network {
+    fn model(&self) -> Model<'_> {
+        Self::MODEL
     }
-    fn widths(&self) -> &[usize] {
-        &Self::WIDTHS
-    }
-    fn layer_error(&self, _: usize) -> Option<LayerError<'_>> {
-        None
-    }
-    fn backward(&self, layer: usize, nu: &[f64], mu: &mut [f64]) {
-        match layer {
-            0 => dispatch(Backward { layer: &BACK_1, nu, mu }),
-            1 => dispatch(Backward { layer: &BACK_2, nu, mu }),
-            2 => dispatch(Backward { layer: &BACK_3, nu, mu }),
-            _ => panic!("no such layer"),
-        }
-    }
-    fn copy_layer(&self, layer: usize, weight: &mut [f32], bias: &mut [f32]) {
-        match layer {
-            0 => LAYER_1.copy(weight, bias),
-            1 => LAYER_2.copy(weight, bias),
-            2 => LAYER_3.copy(weight, bias),
-            _ => panic!("no such layer"),
+    fn shape(&self) -> Shape<'_> {
+        Shape {
+            inputs: Self::INPUTS,
+            stages: &STAGES,
         }
     }
     fn forward(&self, x: &[f32], y: &mut [f32]) {

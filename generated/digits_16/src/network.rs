@@ -2,35 +2,29 @@
 
 //! The network: its weights, and its layers in order.
 
-use pg_runtime::kernel::{
-    Backward, Dense, Lanes, Panel, Simd, Task, dispatch, pack, pack_back, pack_bias,
+use pg_core::kernel::{
+    Lanes, Layer, Panel, Simd, Vectorised, dispatch, pack, pack_back, pack_bias,
 };
 
-use pg_runtime::network::{LayerError, Model};
-use std::borrow::Cow;
+use pg_core::{Edge, Model, Shape, Source, Stage};
 
 static WEIGHT_1: [Panel<64>; 1] = pack::<64, 16, 1>(&include!("weights/weight_1.in"));
-static BIAS_1: [Lanes; 1] = pack_bias::<16, 1>(&include!("weights/bias_1.in"));
-static LAYER_1: Dense<64, 16, 1> = Dense::new(&WEIGHT_1, &BIAS_1);
-
-static BACK_WEIGHT_1: [Panel<16>; 4] = pack_back::<
-    64,
-    16,
-    4,
->(&include!("weights/weight_1.in"));
-
-static BACK_1: Dense<16, 64, 4> = Dense::back(&BACK_WEIGHT_1);
+static BACK_1: [Panel<16>; 4] = pack_back::<64, 16, 4>(&include!("weights/weight_1.in"));
+static BIAS_1: [f32; 16] = include!("weights/bias_1.in");
+static BIAS_LANES_1: [Lanes; 1] = pack_bias(&BIAS_1);
+static LAYER_1: Layer<64, 16, 1> = Layer::new(&WEIGHT_1, &BIAS_LANES_1);
 static WEIGHT_2: [Panel<16>; 1] = pack::<16, 10, 1>(&include!("weights/weight_2.in"));
-static BIAS_2: [Lanes; 1] = pack_bias::<10, 1>(&include!("weights/bias_2.in"));
-static LAYER_2: Dense<16, 10, 1> = Dense::new(&WEIGHT_2, &BIAS_2);
+static BACK_2: [Panel<10>; 1] = pack_back::<16, 10, 1>(&include!("weights/weight_2.in"));
+static BIAS_2: [f32; 10] = include!("weights/bias_2.in");
+static BIAS_LANES_2: [Lanes; 1] = pack_bias(&BIAS_2);
+static LAYER_2: Layer<16, 10, 1> = Layer::new(&WEIGHT_2, &BIAS_LANES_2);
+static EDGES_1: [Edge; 1] = [Edge::dense(Source::Input, LAYER_1.map(&BACK_1))];
+static EDGES_2: [Edge; 1] = [Edge::dense(Source::Stage(0), LAYER_2.map(&BACK_2))];
 
-static BACK_WEIGHT_2: [Panel<10>; 1] = pack_back::<
-    16,
-    10,
-    1,
->(&include!("weights/weight_2.in"));
-
-static BACK_2: Dense<10, 16, 1> = Dense::back(&BACK_WEIGHT_2);
+static STAGES: [Stage; 2] = [
+    Stage::exact(&EDGES_1, &BIAS_1),
+    Stage::exact(&EDGES_2, &BIAS_2),
+];
 
 /// The network this crate was generated from.
 #[derive(Clone, Copy, Debug, Default)]
@@ -39,15 +33,11 @@ pub struct Network;
 impl Network {
     pub const INPUTS: usize = 64;
     pub const OUTPUTS: usize = 10;
-    /// The number of inputs, then the number of neurons of each layer.
-    pub const WIDTHS: [usize; 3] = [64, 16, 10];
-    pub const MODEL: Model = Model {
-        name: Cow::Borrowed("digits_16"),
-        format: Cow::Borrowed("ONNX, IR 7, opset 13"),
-        sha256: Cow::Borrowed(
-            "724ca46ae4d87a70211e24352285eb572709853e21d26b37c0be1df0bc709d26",
-        ),
-        domain: Cow::Borrowed(&[]),
+    pub const MODEL: Model<'static> = Model {
+        name: "digits_16",
+        format: "ONNX, IR 7, opset 13",
+        sha256: "724ca46ae4d87a70211e24352285eb572709853e21d26b37c0be1df0bc709d26",
+        domain: &[],
     };
     /// Evaluates one input in float32.
     pub fn eval(x: &[f32; Self::INPUTS]) -> [f32; Self::OUTPUTS] {
@@ -64,7 +54,7 @@ struct Eval<'a> {
     x: &'a [f32; Network::INPUTS],
 }
 
-impl Task for Eval<'_> {
+impl Vectorised for Eval<'_> {
     type Output = [f32; Network::OUTPUTS];
     #[inline(always)]
     fn run<S: Simd>(self) -> Self::Output {
@@ -78,7 +68,7 @@ struct EvalBatch<'a> {
     y: &'a mut [[f32; Network::OUTPUTS]],
 }
 
-impl Task for EvalBatch<'_> {
+impl Vectorised for EvalBatch<'_> {
     type Output = ();
     #[inline(always)]
     fn run<S: Simd>(self) {
@@ -86,33 +76,19 @@ impl Task for EvalBatch<'_> {
         let mut h1 = [[0.0; 16]; BLOCK];
         for (x, y) in self.x.chunks(BLOCK).zip(self.y.chunks_mut(BLOCK)) {
             LAYER_1.relu_batch::<S>(x, &mut h1[..x.len()]);
-            LAYER_2.affine_batch::<S, f32>(&h1[..x.len()], y);
+            LAYER_2.affine_batch::<S>(&h1[..x.len()], y);
         }
     }
 }
 
-impl pg_runtime::network::Network for Network {
-    fn model(&self) -> &Model {
-        &Self::MODEL
+impl pg_core::Network for Network {
+    fn model(&self) -> Model<'_> {
+        Self::MODEL
     }
-    fn widths(&self) -> &[usize] {
-        &Self::WIDTHS
-    }
-    fn layer_error(&self, _: usize) -> Option<LayerError<'_>> {
-        None
-    }
-    fn backward(&self, layer: usize, nu: &[f64], mu: &mut [f64]) {
-        match layer {
-            0 => dispatch(Backward { layer: &BACK_1, nu, mu }),
-            1 => dispatch(Backward { layer: &BACK_2, nu, mu }),
-            _ => panic!("no such layer"),
-        }
-    }
-    fn copy_layer(&self, layer: usize, weight: &mut [f32], bias: &mut [f32]) {
-        match layer {
-            0 => LAYER_1.copy(weight, bias),
-            1 => LAYER_2.copy(weight, bias),
-            _ => panic!("no such layer"),
+    fn shape(&self) -> Shape<'_> {
+        Shape {
+            inputs: Self::INPUTS,
+            stages: &STAGES,
         }
     }
     fn forward(&self, x: &[f32], y: &mut [f32]) {

@@ -8,7 +8,7 @@
 //! chain has one edge a stage, a residual sum two.
 
 use crate::kernel::padded;
-use crate::map::Map;
+use crate::map::{Dense, Map};
 
 /// What a stage reads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -49,7 +49,23 @@ pub struct Shape<'a> {
     pub stages: &'a [Stage<'a>],
 }
 
+impl<'a> Edge<'a> {
+    pub const fn dense(from: Source, map: Dense<'a>) -> Edge<'a> {
+        Edge { from, map: Map::Dense(map) }
+    }
+}
+
 impl<'a> Stage<'a> {
+    /// A stage that is exactly the model's.
+    pub const fn exact(edges: &'a [Edge<'a>], bias: &'a [f32]) -> Stage<'a> {
+        Stage { edges, bias, error: None }
+    }
+
+    /// A stage that differs from the model's by at most so much.
+    pub const fn rounded(edges: &'a [Edge<'a>], bias: &'a [f32], error: StageError<'a>) -> Stage<'a> {
+        Stage { edges, bias, error: Some(error) }
+    }
+
     /// The number of neurons.
     pub fn width(&self) -> usize {
         self.bias.len()
