@@ -4,8 +4,9 @@
 //! border and cover the box, so closing both closes it. Boxes too small to gain from splitting are handed on to the search
 //! over phases.
 
-use super::proof::{Goal, Region};
+use super::proof::{Goal, Reason, Region};
 use super::{End, Search};
+use crate::report::Activity;
 
 /// A region of one goal, and how often it was halved.
 struct Cell<'a> {
@@ -32,6 +33,8 @@ impl<'a> Cell<'a> {
 impl<'a> Search<'a> {
     /// Splits the box of each goal until its parts are closed or small; returns the small ones.
     pub fn split_inputs(&mut self, regions: Vec<Region<'a>>) -> Result<Vec<Region<'a>>, End> {
+        self.control.enter(Activity::Boxes);
+        self.control.set_undecided(vec![]);
         let mut small = Vec::new();
         for region in regions.into_iter().flat_map(one_goal_each) {
             if region.undecided() <= self.tuning.boxes.few_phases {
@@ -91,7 +94,7 @@ impl<'a> Search<'a> {
         for ((lower, upper), ticket) in halves.into_iter().zip(tickets) {
             let part = 0.5f64.powi(depth as i32 + 1) / self.property.disjuncts.len() as f64;
             let Some((bounder, bounds)) = self.bound_box(lower, upper, Some(&region.bounds)) else {
-                self.close_part(goal.number, ticket, super::proof::Reason::Empty);
+                self.close_part(goal.number, ticket, Reason::Empty);
                 self.control.add_closed(part);
                 continue;
             };

@@ -145,6 +145,7 @@ impl<'a> Search<'a> {
                 None => region.goals.push(goal),
             }
         }
+        self.control.set_open(region.goals.len());
     }
 }
 

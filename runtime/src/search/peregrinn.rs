@@ -8,6 +8,7 @@ use crate::bounds::{Bounds, Emptiness, Objective, Objective32};
 use crate::lp::{Point, Ray, Relaxed, RelaxedNetwork};
 use crate::options::Inference;
 use crate::property::Disjunct;
+use crate::report::Activity;
 use std::time::Instant;
 
 /// A node: the phases fixed so far, as bounds.
@@ -55,7 +56,6 @@ impl<'a> Search<'a> {
         let tuning = self.tuning.peregrinn;
         let mut turn = if trees.len() > tuning.most_in_turn { u64::MAX } else { tuning.first_turn };
         while !trees.is_empty() {
-            self.control.set_open(trees.iter().map(|tree| tree.open.len()).sum());
             for tree in &mut trees {
                 if self.options.inference == Inference::Raised {
                     for _ in 0..(turn / tuning.descend_every).min(tuning.most_descents) {
@@ -79,11 +79,15 @@ impl<'a> Search<'a> {
 
     /// Visits nodes of one goal, depth first, until none is open or its turn is over.
     fn take_turn(&mut self, tree: &mut GoalTree<'a, '_>, turn: u64) -> Result<(), End> {
+        self.control.set_undecided(tree.region.bounds.undecided_counts());
+        self.control.set_bound(tree.goal.margin);
         for _ in 0..turn {
             let Some((mut node, ticket)) = tree.open.pop() else { break };
             self.go_on()?;
             self.counters.nodes += 1;
+            self.control.enter(Activity::Phases);
             self.control.add_nodes(1);
+            self.control.set_open(tree.open.len());
             self.control.set_depth(node.depth);
             self.counters.max_depth = self.counters.max_depth.max(node.depth);
             match self.visit(tree, &mut node)? {
@@ -211,6 +215,7 @@ impl<'a> Search<'a> {
             (result, relaxed.iterations())
         });
         self.counters.lp_calls += 1;
+        self.control.add_lp_call();
         self.counters.simplex_iterations += iterations;
         result
     }

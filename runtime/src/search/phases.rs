@@ -3,14 +3,16 @@
 //! All of it is the one bound in float32, many rows at a time. What it cannot close is handed on, with its tighter bounds,
 //! to the search with linear programs, which is complete.
 
+use super::guide::ascent::Ascent;
 use super::guide::attack::{Found, attack, attack_from, values};
 use super::guide::random::Random;
 use super::proof::claim::{Claim, Effort, prove};
 use super::proof::{Reason, Region};
 use super::refine::Refinement;
 use super::{End, Search};
-use crate::bounds::{Node, Objective32};
+use crate::bounds::{Compact, Node, Objective32};
 use crate::report::Activity;
+use crate::tuning::Steps;
 use std::time::Instant;
 
 impl<'a> Search<'a> {
@@ -21,7 +23,9 @@ impl<'a> Search<'a> {
     /// For the paper's engine: the best bounds that slopes alone give.
     pub fn tighten_region(&mut self, region: &mut Region<'a>) -> Result<(), End> {
         if self.shape.last() > 0 {
+            self.control.enter(Activity::Bounds);
             self.raise_stages(region)?;
+            self.control.set_undecided(region.bounds.undecided_counts());
             self.close_at_root(region);
         }
         Ok(())
@@ -98,6 +102,7 @@ impl<'a> Search<'a> {
     /// Attacks each row from those of the given points where it is lowest. Where hidden neurons are at their extremes, gradients
     /// are alive that vanish elsewhere.
     pub fn attack_from_reached(&mut self, region: &Region<'a>, reached: &[Found]) -> Result<(), End> {
+        self.control.enter(Activity::Attack);
         let (start, tuning) = (Instant::now(), &self.tuning.phases);
         let compact = region.compact(self.shape.last());
         let rows = region.rows(&compact);
@@ -159,6 +164,7 @@ impl<'a> Search<'a> {
         let rows = region.rows(&compact);
         let roots = self.raise(&compact, &references(&rows), self.tuning.refine.at_root);
         let mut reasons: Vec<Option<Reason>> = region.goals.iter().map(|_| None).collect();
+        self.show_farthest(&rows, &roots, reasons.len());
         for (((goal, row), _), node) in rows.iter().zip(roots) {
             if node.bound > 0.0 && reasons[*goal].is_none() {
                 reasons[*goal] = Some(Reason::Raised { row: *row, node });
@@ -181,8 +187,6 @@ impl<'a> Search<'a> {
             }
         }
         let claims: Vec<&Claim> = best.iter().flatten().map(|(_, claim)| claim).collect();
-        self.control.set_open(claims.len());
-        self.control.set_bound(claims.iter().map(|claim| claim.root.bound).fold(f32::INFINITY, f32::min).into());
         let (steps, threads) = (self.tuning.phases.at_node, self.threads());
         let effort = Effort { nodes, total: u64::MAX, all_or_nothing: true, steps, threads, tuning: self.tuning };
         let mut answers = prove(&compact, claims, effort, self.control).into_iter();
@@ -199,14 +203,16 @@ impl<'a> Search<'a> {
         self.go_on()
     }
 
+    /// Tells the bound of the goal that is farthest from closed, each by its best row.
+    fn show_farthest(&self, rows: &[((usize, usize), Objective32)], roots: &[Node], goals: usize) {
+        let mut best = vec![f32::NEG_INFINITY; goals];
+        rows.iter().zip(roots).for_each(|(((goal, _), _), root)| best[*goal] = best[*goal].max(root.bound));
+        self.control.set_bound(best.into_iter().filter(|bound| *bound <= 0.0).fold(f32::NAN, f32::min).into());
+    }
+
     /// The root of each row's tree, its bound raised.
-    pub fn raise(
-        &mut self,
-        compact: &crate::bounds::Compact,
-        rows: &[&Objective32],
-        steps: crate::tuning::Steps,
-    ) -> Vec<Node> {
-        let (nodes, passes) = super::guide::ascent::Ascent::roots(compact, rows, steps, self.tuning);
+    pub fn raise(&mut self, compact: &Compact, rows: &[&Objective32], steps: Steps) -> Vec<Node> {
+        let (nodes, passes) = Ascent::roots(compact, rows, steps, self.tuning);
         self.counters.bound_rows += passes;
         nodes
     }

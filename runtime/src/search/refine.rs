@@ -96,6 +96,7 @@ impl<'a> Search<'a> {
     /// the stage is a function of these neurons, and is swept over their bounds. Returns where they, and sums of them, were
     /// seen at their extremes.
     pub fn enclose(&mut self, region: &mut Region<'a>, stage: usize, nodes: u64) -> Result<Vec<Found>, End> {
+        self.control.enter(Activity::Refine);
         let compact = region.compact(stage);
         let sides: Vec<Side> = region.bounds.live(stage).flat_map(Side::both).collect();
         let rows = self.rows(&compact, &region.bounds, stage, &sides);

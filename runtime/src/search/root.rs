@@ -6,6 +6,7 @@ use super::{End, Search, timed};
 use crate::bounds::{Bounder, Bounds, Objective, Relaxation};
 use crate::options::{Engine, Inference};
 use crate::property::{Disjunct, InputBox};
+use crate::report::Activity;
 use std::sync::Arc;
 
 /// Disjuncts of one box, with their tickets.
@@ -14,6 +15,7 @@ type Group<'a> = (&'a Arc<InputBox>, Vec<(usize, Ticket)>);
 impl<'a> Search<'a> {
     /// A region for every box of the property, with the goals that its bounds do not close: the nearest to a violation first.
     pub fn root_regions(&mut self, tickets: Vec<Ticket>) -> Result<Vec<Region<'a>>, End> {
+        self.control.enter(Activity::Bounds);
         let property = self.property;
         let mut groups: Vec<Group<'a>> = Vec::new();
         for (number, (disjunct, ticket)) in property.disjuncts.iter().zip(tickets).enumerate() {
@@ -40,6 +42,7 @@ impl<'a> Search<'a> {
             regions.push(region);
         }
         regions.retain(|region| !region.goals.is_empty());
+        self.control.set_open(regions.iter().map(|region| region.goals.len()).sum());
         regions.sort_by(|a, b| a.goals[0].margin.total_cmp(&b.goals[0].margin));
         Ok(regions)
     }

@@ -2,6 +2,7 @@
 
 use super::random::Random;
 use crate::property::Disjunct;
+use crate::report::Activity;
 use crate::search::{End, Search};
 use crate::verdict::Witness;
 use std::time::Instant;
@@ -9,6 +10,7 @@ use std::time::Instant;
 impl Search<'_> {
     /// Evaluates random inputs of each disjunct and replays those that look like counterexamples.
     pub fn sample(&mut self) -> Result<(), End> {
+        self.control.enter(Activity::Sampling);
         let start = Instant::now();
         let result = self.sample_regions();
         self.times.sampling += start.elapsed().as_secs_f64();

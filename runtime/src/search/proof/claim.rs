@@ -62,10 +62,10 @@ pub fn prove(compact: &Compact, claims: Vec<&Claim>, effort: Effort, control: &C
     let mut hands: Vec<std::vec::IntoIter<Answer>> = std::thread::scope(|scope| {
         let start = |thread| {
             let hand = deal(thread);
-            scope.spawn(move || Prover::new(compact, hand, effort, control).run())
+            scope.spawn(move || Prover::new(compact, hand, effort, control).run(false))
         };
         let others: Vec<_> = (1..threads).map(start).collect();
-        let mut hands = vec![Prover::new(compact, deal(0), effort, control).run().into_iter()];
+        let mut hands = vec![Prover::new(compact, deal(0), effort, control).run(true).into_iter()];
         hands.extend(others.into_iter().map(|other| match other.join() {
             Ok(answers) => answers.into_iter(),
             Err(panic) => std::panic::resume_unwind(panic),
@@ -179,7 +179,8 @@ impl<'a> Prover<'a> {
         Prover { compact, claims, effort, control, answers, frontiers: vec![], room }
     }
 
-    fn run(mut self) -> Vec<Answer> {
+    /// One of the threads shows how far its claims are.
+    fn run(mut self, shows_bound: bool) -> Vec<Answer> {
         let mut ascent = Ascent::new(self.compact, self.effort.tuning);
         let share = self.effort.total.div_ceil(self.effort.threads as u64);
         let mut active: Vec<usize> = vec![];
@@ -199,6 +200,10 @@ impl<'a> Prover<'a> {
                 return self.answers;
             }
             self.expand(&active, &mut ascent);
+            if shows_bound {
+                let lowest = active.iter().map(|&claim| self.frontiers[claim].lowest());
+                self.control.set_bound(lowest.fold(f32::INFINITY, f32::min).into());
+            }
         }
     }
 

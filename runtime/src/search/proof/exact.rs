@@ -12,6 +12,7 @@ use crate::bounds::Bounds;
 use crate::lp::Relaxed;
 use crate::lp::exact::{self as lp, Outcome, Relation, System, exact, solve};
 use crate::property::{Disjunct, Row, Scope};
+use crate::report::Activity;
 use crate::search::guide::body::Body;
 use crate::search::guide::cuts::add_cut;
 use crate::search::peregrinn::{GoalTree, Phases};
@@ -36,6 +37,7 @@ impl<'a> Search<'a> {
             return give_up("a node is too close to call, and the network is too large for rational arithmetic");
         }
         self.counters.exact_calls += 1;
+        self.control.enter(Activity::Exact);
         let (mut system, outputs) = self.system(tree.region, disjunct, &node.bounds);
         match Body::new(&system, disjunct.quadratics.clone(), &outputs, self.control, self.tuning.body) {
             Ok(body) => self.try_floats(disjunct, body.centre.iter().map(|&v| v as f32))?,

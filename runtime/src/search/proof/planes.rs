@@ -6,6 +6,7 @@
 use super::claim::{Claim, prove};
 use super::region::Region;
 use crate::bounds::{Bounds, Compact, Objective32, Side};
+use crate::report::Activity;
 use crate::search::guide::attack::{Found, attack};
 use crate::search::{End, Search};
 use pg_core::rounding::{EPSILON, TINY};
@@ -45,6 +46,7 @@ pub fn pairs(compact: &Compact, bounds: &Bounds, rows: &[Objective32], found: &[
 impl<'a> Search<'a> {
     /// The half-spaces of every two live neurons of a stage, each with so many nodes.
     pub fn planes(&mut self, region: &Region<'a>, stage: usize, nodes: u64) -> Result<Vec<Plane>, End> {
+        self.control.enter(Activity::Refine);
         let compact = region.compact(stage);
         let sides: Vec<Side> = region.bounds.live(stage).flat_map(Side::both).collect();
         let rows = self.rows(&compact, &region.bounds, stage, &sides);

@@ -10,6 +10,7 @@ use super::reason::Reason;
 use super::region::{Goal, Region, goal_rows};
 use super::tree::{Settled, Ticket, Tree};
 use crate::bounds::{Bounds, Compact, Emptiness, Objective32};
+use crate::report::Activity;
 use crate::search::guide::attack::attack;
 use crate::search::{End, Search};
 use crate::tuning::Steps;
@@ -93,12 +94,14 @@ impl<'a> Search<'a> {
         planes: &[Plane],
         pieces_left: u64,
     ) -> Result<Vec<Option<Settled>>, End> {
+        self.control.enter(Activity::Tail);
         let (mut sweep, whole) = self.begin_sweep(region, stage, planes);
         let effects = self.effects(stage, &sweep.live);
         let mut pieces = vec![whole];
         for _ in 0..pieces_left {
             let Some(mut piece) = pieces.pop() else { break };
             self.go_on()?;
+            self.control.add_nodes(1);
             piece.keep(|goal| sweep.is_hopeful[goal]);
             if piece.goals.is_empty() {
                 continue;
