@@ -3,6 +3,7 @@
 use pg_codegen::emit::{check, emit, write};
 use pg_tests::{SHIPPED, plan, root, shipped};
 use std::fs;
+use std::process::Command;
 
 /// The specimens of `generated/`, by folder and model.
 const SPECIMENS: [(&str, &str); 2] = [("control", "control.onnx"), ("digits_16", "digits_16.onnx")];
@@ -21,6 +22,19 @@ fn specimens_are_up_to_date() {
         }
     }
     assert!(stale.is_empty(), "these were out of date and have been written anew: {stale:?}");
+}
+
+/// A generated crate without its verifier, and all that it rests on, links into a program without std and heap; it evaluates and
+/// bounds the network there.
+#[test]
+fn a_program_without_std_bounds_a_network() {
+    let target = root().join("target");
+    let manifest = root().join("tests/no_std/Cargo.toml");
+    let mut cargo = Command::new("cargo");
+    cargo.args(["build", "--release", "--manifest-path"]).arg(manifest).arg("--target-dir").arg(&target);
+    assert!(cargo.status().expect("cargo runs").success());
+    let status = Command::new(target.join("release/no-std")).status().expect("the program runs");
+    assert_eq!(status.code(), Some(0));
 }
 
 #[test]

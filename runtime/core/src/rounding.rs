@@ -71,10 +71,7 @@ impl Sum {
     /// An upper bound of the sum of magnitudes that were summed in lanes of float32, over so many terms in each.
     #[inline(always)]
     pub fn of_sizes(size: &[f32; PANEL], terms: usize) -> f64 {
-        let mut sum = 0.0;
-        for lane in 0..PANEL {
-            sum += f64::from(size[lane]);
-        }
+        let sum: f64 = size.iter().map(|&size| f64::from(size)).sum();
         sum * (1.0 + lane_roundings(terms)) + (PANEL * terms) as f64 * TINY_32
     }
 

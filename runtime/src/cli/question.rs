@@ -105,7 +105,7 @@ impl Robust {
 impl Question {
     fn new(network: &dyn Network, property: Property, source: Source) -> Result<Question, String> {
         property.check_shape(network.inputs(), network.outputs()).map_err(|e| e.to_string())?;
-        check_domain(&network.model().domain, &property).map_err(|e| format!("{}: {e}", source.origin))?;
+        check_domain(network.model().domain, &property).map_err(|e| format!("{}: {e}", source.origin))?;
         Ok(Question { property, file: source.origin, sha256: source.sha256, robustness: None, notes: Vec::new() })
     }
 }
