@@ -13,7 +13,7 @@
 //! in advance altogether. A stage's stated error enters like the first. All other terms are a [`Sum`].
 
 use crate::kernel::padded;
-use crate::rounding::{EPSILON, Sum, TINY, at_most};
+use crate::rounding::{Sum, at_most, sum_error, underflow_error};
 use crate::shape::{Shape, Source};
 
 /// How the multiplier of an undecided neuron is chosen when μ ≥ 0: any part of μ is sound, and costs nothing.
@@ -75,7 +75,7 @@ pub fn slop<'l>(shape: &Shape, stage: usize, largest: impl Fn(Source) -> &'l [f6
         for edge in data.edges {
             let sizes = largest(edge.from);
             let size: f64 = edge.map.row(j).map(|(i, w)| f64::from(w).abs() * sizes[i]).sum();
-            cost += (shape.terms_back(edge.from) as f64 + 4.0) * EPSILON * size;
+            cost += sum_error(shape.terms_back(edge.from), size);
         }
         *into = at_most(cost, 2 * terms + 8);
     }
@@ -84,7 +84,7 @@ pub fn slop<'l>(shape: &Shape, stage: usize, largest: impl Fn(Source) -> &'l [f6
 /// What underflow may cost the coefficients of a source's activations, the largest of which are given.
 pub fn underflow(shape: &Shape, source: Source, largest: &[f64]) -> f64 {
     let total: f64 = largest.iter().sum();
-    at_most((shape.terms_back(source) as f64 + 4.0) * TINY * total, largest.len() + 4)
+    at_most(underflow_error(shape.terms_back(source), total), largest.len() + 4)
 }
 
 impl Known<'_> {

@@ -99,6 +99,31 @@ fn lane_roundings(terms: usize) -> f64 {
     2.0 * (terms as f64 + 8.0) * EPSILON_32
 }
 
+/// What a sum of so many products may be off by, in float64 and in any order, if its terms' magnitudes sum up to this much
+/// as computed; each product may underflow.
+#[inline]
+pub fn sum_error(terms: usize, size: f64) -> f64 {
+    let count = terms as f64 + 4.0;
+    count * EPSILON * size + count * TINY
+}
+
+/// The same for a sum in float32, but for underflow, which is charged from what the sum is multiplied with.
+#[inline]
+pub fn sum_error_32(terms: usize, size: f64) -> f64 {
+    (terms as f64 + 4.0) * EPSILON_32 * size
+}
+
+/// What the products of such a sum that underflow may cost, if the sum is multiplied with this much; in float64 and in float32.
+#[inline]
+pub fn underflow_error(terms: usize, times: f64) -> f64 {
+    (terms as f64 + 4.0) * TINY * times
+}
+
+#[inline]
+pub fn underflow_error_32(terms: usize, times: f64) -> f64 {
+    (terms as f64 + 4.0) * TINY_32 * times
+}
+
 /// An upper bound of a number that is not negative and was computed in float64 with at most so many roundings, each relative
 /// to it or an underflow.
 #[inline]

@@ -1,7 +1,7 @@
 //! Sweeps from the inputs to the outputs: evaluation, and the enclosure of the real-valued network at a point.
 
 use crate::kernel::padded;
-use crate::rounding::{EPSILON, at_most};
+use crate::rounding::{at_most, sum_error};
 use crate::shape::{Shape, Source};
 
 /// Evaluates inputs in float32. `room` has [`Shape::room`] numbers for each of the rows of its first block, which holds the
@@ -65,8 +65,7 @@ pub fn enclose(shape: &Shape, room: &mut [Ball]) {
                 }
             }
             let (weight_error, bias_error) = stage.error_of(j);
-            let rounding = (terms as f64 + 4.0) * EPSILON * size;
-            let radius = rounding + spread + weight_error * total + bias_error;
+            let radius = sum_error(terms, size) + spread + weight_error * total + bias_error;
             *ball = Ball { centre: sum, radius: at_most(radius, 4 * terms + 8) };
             if k < shape.last() && ball.centre < 0.0 {
                 let is_off = (ball.centre + ball.radius).next_up() < 0.0;

@@ -23,8 +23,8 @@ use super::packed::Packed;
 use super::table::Bounds;
 use pg_core::kernel::padded;
 use pg_core::kernel::relax::InputBox;
-use pg_core::rounding::{EPSILON_32, TINY_32, above, at_most, below};
-use pg_core::{Shape, Source, Stage};
+use pg_core::rounding::{EPSILON_32, TINY_32, above, at_most, below, sum_error_32, underflow_error_32};
+use pg_core::{Edge, Shape, Source, Stage};
 
 pub struct Compact {
     /// What the box is of: the network's inputs, or the live activations of a stage that is a cut.
@@ -84,19 +84,51 @@ pub struct CompactEdge {
     pub forward: Packed,
 }
 
-/// Live neurons of the sources of a compact network under construction, the largest that each may be, and how many terms
-/// their coefficients have on the way back.
+/// What a compact network is made of: the live neurons of the stages between its base and its target.
 struct Live<'s> {
     shape: &'s Shape<'s>,
     base: Source,
-    /// By stage of the network; empty for those left out.
+    /// The stages, in order.
+    numbers: Vec<usize>,
+    /// By stage of the network, empty for those left out: the live neurons, and the largest that each may be.
     neurons: Vec<Vec<usize>>,
     largest: Vec<Vec<f64>>,
+    /// The same of the base.
     before: Vec<usize>,
     input_size: Vec<f64>,
 }
 
-impl Live<'_> {
+impl<'s> Live<'s> {
+    fn new(
+        shape: &'s Shape,
+        bounds: &Bounds,
+        base: Source,
+        target: usize,
+        (lower, upper): (&[f64], &[f64]),
+    ) -> Live<'s> {
+        let mut cone = vec![false; shape.stages.len()];
+        shape.mark_cone(target, &mut cone);
+        let (first, before): (usize, Vec<usize>) = match base {
+            Source::Input => (0, (0..shape.inputs).collect()),
+            Source::Stage(s) => (s + 1, bounds.live(s).collect()),
+        };
+        assert_eq!((before.len(), before.len()), (lower.len(), upper.len()));
+        let mut live = Live {
+            shape,
+            base,
+            numbers: (first..target).filter(|&k| cone[k]).collect(),
+            neurons: vec![vec![]; shape.stages.len()],
+            largest: vec![vec![]; shape.stages.len()],
+            before,
+            input_size: lower.iter().zip(upper).map(|(l, u)| l.abs().max(u.abs())).collect(),
+        };
+        for &k in &live.numbers {
+            live.neurons[k] = bounds.live(k).collect();
+            live.largest[k] = live.neurons[k].iter().map(|&j| bounds.upper(k)[j]).collect();
+        }
+        live
+    }
+
     fn of(&self, source: Source) -> (&[usize], &[f64]) {
         match source {
             _ if source == self.base => (&self.before, &self.input_size),
@@ -105,57 +137,36 @@ impl Live<'_> {
         }
     }
 
-    fn terms_back(&self, source: Source) -> f64 {
+    /// A source's place among the stages; none for the base.
+    fn index(&self, source: Source) -> Option<usize> {
+        match source {
+            Source::Stage(s) if source != self.base => self.numbers.iter().position(|&number| number == s),
+            _ => None,
+        }
+    }
+
+    /// How many terms the coefficients of a source have on the way back: the live neurons that read it, and the row's own.
+    fn terms_back(&self, source: Source) -> usize {
         let reads = |stage: &&Stage| stage.edges.iter().any(|edge| edge.from == source);
         let readers = self.shape.stages.iter().zip(&self.neurons).filter(|(stage, _)| reads(stage));
-        readers.map(|(_, live)| live.len()).sum::<usize>() as f64 + 5.0
+        readers.map(|(_, live)| live.len()).sum::<usize>() + 1
     }
 
     /// What underflow of the coefficients of a source's activations may cost.
     fn underflow(&self, source: Source) -> f64 {
         let (_, largest) = self.of(source);
-        at_most(self.terms_back(source) * TINY_32 * largest.iter().sum::<f64>(), largest.len() + 4)
+        at_most(underflow_error_32(self.terms_back(source), largest.iter().sum()), largest.len() + 4)
     }
 }
 
 impl Compact {
     /// What the neurons of a target stage depend on. The box is of the base: the inputs, or the live activations of a cut.
-    pub fn new(
-        shape: &Shape,
-        bounds: &Bounds,
-        base: Source,
-        target: usize,
-        (lower, upper): (&[f64], &[f64]),
-    ) -> Compact {
-        let first = if let Source::Stage(s) = base { s + 1 } else { 0 };
-        let mut cone = vec![false; shape.stages.len()];
-        shape.mark_cone(target, &mut cone);
-        let numbers: Vec<usize> = (first..target).filter(|&k| cone[k]).collect();
-        let before: Vec<usize> = match base {
-            Source::Input => (0..shape.inputs).collect(),
-            Source::Stage(s) => bounds.live(s).collect(),
-        };
-        assert_eq!((before.len(), before.len()), (lower.len(), upper.len()));
-        let mut live = Live {
-            shape,
-            base,
-            neurons: vec![vec![]; shape.stages.len()],
-            largest: vec![vec![]; shape.stages.len()],
-            before,
-            input_size: lower.iter().zip(upper).map(|(l, u)| l.abs().max(u.abs())).collect(),
-        };
-        for &k in &numbers {
-            live.neurons[k] = bounds.live(k).collect();
-            live.largest[k] = live.neurons[k].iter().map(|&j| bounds.upper(k)[j]).collect();
-        }
-        let index = |source: Source| match source {
-            Source::Stage(s) if source != base => numbers.iter().position(|&number| number == s),
-            _ => None,
-        };
+    pub fn new(shape: &Shape, bounds: &Bounds, base: Source, target: usize, input: (&[f64], &[f64])) -> Compact {
+        let live = Live::new(shape, bounds, base, target, input);
         let mut underflow = live.underflow(base);
-        let mut stages: Vec<CompactStage> = Vec::with_capacity(numbers.len());
-        for &k in &numbers {
-            let mut stage = CompactStage::new(&live, k, index);
+        let mut stages: Vec<CompactStage> = Vec::with_capacity(live.numbers.len());
+        for &k in &live.numbers {
+            let mut stage = CompactStage::new(&live, k);
             for (slot, &j) in live.neurons[k].iter().enumerate() {
                 let (l, u) = bounds.of(k, j);
                 underflow += stage.relax(slot, l, u);
@@ -163,21 +174,24 @@ impl Compact {
             underflow += live.underflow(Source::Stage(k));
             stages.push(stage);
         }
+        let rounded =
+            |ends: &[f64], round: fn(f64) -> f32| Buffer::row(&ends.iter().map(|&end| round(end)).collect::<Vec<_>>());
+        let (input_lower, input_upper) = (rounded(input.0, below), rounded(input.1, above));
+        let (centre, radius) = super::hull::middle(&input_lower, &input_upper);
         let mut compact = Compact {
             base,
-            reads: shape.stages[target].edges.iter().filter_map(|edge| index(edge.from)).collect(),
+            reads: shape.stages[target].edges.iter().filter_map(|edge| live.index(edge.from)).collect(),
             hull: Hull::default(),
-            input_lower: Buffer::row(&lower.iter().map(|&l| below(l)).collect::<Vec<_>>()),
-            input_upper: Buffer::row(&upper.iter().map(|&u| above(u)).collect::<Vec<_>>()),
-            centre: Buffer::zeros(0),
-            radius: Buffer::zeros(0),
+            input_lower,
+            input_upper,
+            centre,
+            radius,
             width: stages.iter().map(|stage| stage.width).sum(),
             underflow: at_most(underflow, 2 * shape.neurons()),
             before: live.before,
             input_size: live.input_size,
             stages,
         };
-        (compact.centre, compact.radius) = super::hull::middle(&compact.input_lower, &compact.input_upper);
         compact.hull = Hull::new(shape, &compact);
         compact
     }
@@ -201,8 +215,29 @@ impl Compact {
     }
 }
 
+impl CompactEdge {
+    /// Picks what is live of a map; adds what the rounding of products with it may cost a unit of each neuron's multiplier.
+    fn new(live: &Live, edge: &Edge, neurons: &[usize], slop: &mut [f64]) -> CompactEdge {
+        let (cols, largest) = live.of(edge.from);
+        let mut back = vec![0.0; neurons.len() * cols.len()];
+        let mut forward = vec![0.0; back.len()];
+        for (r, (&j, slop)) in neurons.iter().zip(slop).enumerate() {
+            let row = &mut back[r * cols.len()..(r + 1) * cols.len()];
+            edge.map.pick(j, cols, row);
+            let size: f64 = row.iter().zip(largest).map(|(&w, h)| f64::from(w).abs() * h).sum();
+            *slop += sum_error_32(live.terms_back(edge.from), size);
+            row.iter().enumerate().for_each(|(c, &w)| forward[c * neurons.len() + r] = w);
+        }
+        CompactEdge {
+            from: live.index(edge.from),
+            back: Packed::new(neurons.len(), cols.len(), &back),
+            forward: Packed::new(cols.len(), neurons.len(), &forward),
+        }
+    }
+}
+
 impl CompactStage {
-    fn new(live: &Live, number: usize, index: impl Fn(Source) -> Option<usize>) -> CompactStage {
+    fn new(live: &Live, number: usize) -> CompactStage {
         let data = &live.shape.stages[number];
         let neurons = &live.neurons[number];
         let width = padded(neurons.len());
@@ -221,26 +256,12 @@ impl CompactStage {
             edges: vec![],
             is_spread: data.edges.iter().all(|edge| edge.from == live.base),
         };
-        let mut slop = vec![0.0; neurons.len()];
-        let (mut total, mut terms) = (0.0, 8);
+        let (mut slop, mut total, mut terms) = (vec![0.0; neurons.len()], 0.0, 8);
         for edge in data.edges {
-            let (cols, largest) = live.of(edge.from);
-            let mut back = vec![0.0; neurons.len() * cols.len()];
-            let mut forward = vec![0.0; back.len()];
-            let rounding = live.terms_back(edge.from) * EPSILON_32;
-            for (r, (&j, slop)) in neurons.iter().zip(&mut slop).enumerate() {
-                let row = &mut back[r * cols.len()..(r + 1) * cols.len()];
-                edge.map.pick(j, cols, row);
-                *slop += rounding * row.iter().zip(largest).map(|(&w, h)| f64::from(w).abs() * h).sum::<f64>();
-                row.iter().enumerate().for_each(|(c, &w)| forward[c * neurons.len() + r] = w);
-            }
+            stage.edges.push(CompactEdge::new(live, edge, neurons, &mut slop));
+            let (_, largest) = live.of(edge.from);
             total += largest.iter().sum::<f64>();
-            terms += 2 * cols.len();
-            stage.edges.push(CompactEdge {
-                from: index(edge.from),
-                back: Packed::new(neurons.len(), cols.len(), &back),
-                forward: Packed::new(cols.len(), neurons.len(), &forward),
-            });
+            terms += 2 * largest.len();
         }
         for (slot, &j) in neurons.iter().enumerate() {
             let (weight_error, bias_error) = data.error_of(j);

@@ -23,7 +23,7 @@ use pg_core::Shape;
 use pg_core::kernel::dispatch;
 use pg_core::kernel::hull::{Need, Sides, Turn, roundings, spread};
 use pg_core::kernel::relax::{Centre, Least};
-use pg_core::rounding::{EPSILON, EPSILON_32, Sum, TINY_32, above};
+use pg_core::rounding::{EPSILON_32, Sum, above, underflow_error_32};
 
 /// The neurons that may be spread, those with the largest need first.
 #[derive(Default)]
@@ -97,21 +97,23 @@ fn reaches(
     let before = &compact.before;
     let mut weights = vec![0.0; before.len()];
     data.edges[0].map.pick(j, before, &mut weights);
-    let bias = f64::from(data.bias[j]);
-    let (mut middle, mut size, mut total) = (bias, bias.abs(), 0.0);
+    let (mut least, mut size, mut total) = (0.0, 0.0, 0.0);
     let mut reach = vec![0.0; compact.inputs()];
     for (slot, &w) in weights.iter().enumerate() {
         let term = f64::from(w) * f64::from(compact.centre[slot]);
         let part = f64::from(w) * f64::from(compact.radius[slot]);
-        (middle, size, total) = (middle + term, size + term.abs(), total + part.abs());
+        (least, size, total) = (least - term - part.abs(), size + term.abs() + part.abs(), total + part.abs());
         reach[slot] = part as f32;
     }
-    let most = middle + total + (before.len() as f64 + 8.0) * EPSILON * (size + total);
-    let half = if most <= 0.0 { 0.0 } else { above(most / 2.0) };
+    // The least of −z, rounded down, is the most of z, rounded up.
+    let mut negated = Sum::new(-f64::from(data.bias[j]), 0.0);
+    negated.add(least, size, 2 * before.len());
+    let half = above((-negated.lower() / 2.0).max(0.0));
     let need = Need { half, total: total as f32 };
     let (half, total) = (f64::from(need.half), f64::from(need.total));
     let width = reach.len();
-    let rounding = EPSILON_32 * (4.0 * roundings(width) as f64 * half + 32.0 * total) + 8.0 * width as f64 * TINY_32;
+    let rounding =
+        EPSILON_32 * (4.0 * roundings(width) as f64 * half + 32.0 * total) + underflow_error_32(8 * width, 1.0);
     let error = f64::from(made.slop[index]) + rounding + 2.0 * (half - total).max(0.0);
     (Neuron { stage, index, half, total, error }, need, reach)
 }
@@ -154,7 +156,7 @@ pub fn corner(
     }
     sum.add(-needs, needs, count);
     // Every subtraction from a pull is rounded once, and what is subtracted twice.
-    let pulls = (count as f64 + 4.0) * (EPSILON_32 * size + 2.0 * width as f64 * TINY_32);
+    let pulls = (count as f64 + 4.0) * (EPSILON_32 * size + underflow_error_32(2 * width, 1.0));
     sum.charge(error + pulls, 2 * count + 4);
     dispatch(Least { input: compact.input(), pull: a, x, sum });
 }

@@ -1,7 +1,7 @@
 //! What is bounded from below: a linear function of the network's inputs and outputs.
 
 use crate::property::{Affine, Enclosed, Row};
-use pg_core::rounding::{EPSILON, TINY, at_most};
+use pg_core::rounding::{TINY, at_most, sum_error};
 
 /// `x·inputs + y·outputs + constant`, each coefficient known up to an error.
 ///
@@ -69,10 +69,9 @@ impl Objective {
             add(&mut sum.constant, &mut size.constant, &mut sum.constant_error, term.constant, term.constant_error);
         }
         let count = terms.len();
-        let rounding = (count as f64 + 4.0) * EPSILON;
         let close = |error: &mut f64, size: f64| {
             if *error > 0.0 || size > 0.0 {
-                *error = at_most(*error + size * rounding, 2 * count + 4);
+                *error = at_most(*error + sum_error(count, size), 2 * count + 4);
             }
         };
         sum.x_error.iter_mut().zip(&size.x).for_each(|(e, &s)| close(e, s));

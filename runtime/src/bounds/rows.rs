@@ -3,8 +3,8 @@
 use super::compact::Compact;
 use super::objective::Objective;
 use super::table::{Bounds, Side};
-use pg_core::rounding::{EPSILON, EPSILON_32, TINY, TINY_32, at_most};
-use pg_core::{Source, Stage};
+use pg_core::rounding::{EPSILON_32, TINY_32, at_most, sum_error};
+use pg_core::{Edge, Source, Stage};
 
 /// A linear function of the activations that the target of a compact network reads, and perhaps of the box.
 #[derive(Clone, Debug)]
@@ -69,7 +69,7 @@ impl Compact {
         let times_64 = f64::from(times);
         let product = times_64 * other.constant;
         let mut error = row.error + times_64.abs() * other.error;
-        error += 2.0 * EPSILON * (row.constant.abs() + product.abs());
+        error += sum_error(2, row.constant.abs() + product.abs());
         let mut mu = Vec::with_capacity(row.mu.len());
         let mut terms = 8;
         for ((a, b), &read) in row.mu.iter().zip(&other.mu).zip(&self.reads) {
@@ -87,47 +87,24 @@ impl Compact {
     /// An objective over the network's outputs, carried over the last stage in float64 and rounded: the distance from what is
     /// rounded is part of the row's error. Coefficients of the network's inputs need a box of these.
     pub fn objective_row(&self, last: &Stage, objective: &Objective, bounds: &Bounds) -> Objective32 {
-        assert!(self.base == Source::Input || !objective.has_inputs());
-        let outputs = objective.y.len();
-        let round = (outputs as f64 + 4.0) * EPSILON;
-        let (mut error, mut total, mut terms) = (objective.constant_error, 0.0, 4 * outputs + 16);
-        let mut parts = Vec::with_capacity(last.edges.len());
+        let has_inputs = objective.has_inputs();
+        assert!(self.base == Source::Input || !has_inputs);
+        let (mut error, mut total, mut terms) = (objective.constant_error, 0.0, 4 * objective.y.len() + 16);
+        let mut parts = Vec::with_capacity(last.edges.len() + 1);
         for edge in last.edges {
             let (cols, largest) = self.read(bounds, edge.from);
-            let (mut sums, mut sizes) = (vec![0.0; cols.len()], vec![0.0; cols.len()]);
-            let mut weights = vec![0.0; cols.len()];
-            for (j, &c) in objective.y.iter().enumerate().filter(|(_, c)| **c != 0.0) {
-                edge.map.pick(j, cols, &mut weights);
-                for ((sum, size), &w) in sums.iter_mut().zip(&mut sizes).zip(&weights) {
-                    let term = c * f64::from(w);
-                    *sum += term;
-                    *size += term.abs();
-                }
-            }
-            if edge.from == self.base && objective.has_inputs() {
-                add_inputs(&mut sums, &mut sizes, objective);
-            }
-            let mut part = Vec::with_capacity(cols.len());
-            for ((&sum, &size), &largest) in sums.iter().zip(&sizes).zip(&largest) {
-                let rounded = sum as f32;
-                let off = (sum - f64::from(rounded)).abs() + round * size + outputs as f64 * TINY;
-                error += off * largest;
-                part.push(rounded);
-            }
+            let own = (has_inputs && edge.from == self.base).then_some(objective.x.as_slice());
+            parts.push((edge.from, carried(edge, cols, &objective.y, own, &largest, &mut error)));
             total += largest.iter().sum::<f64>();
             terms += 4 * cols.len();
-            parts.push((edge.from, part));
         }
-        if objective.has_inputs() && parts.iter().all(|(from, _)| *from != Source::Input) {
-            let part: Vec<f32> = objective.x.iter().map(|&a| a as f32).collect();
-            for ((&rounded, &a), &size) in part.iter().zip(&objective.x).zip(&self.input_size) {
-                error += (a - f64::from(rounded)).abs() * size;
-            }
+        if has_inputs && last.edges.iter().all(|edge| edge.from != self.base) {
+            let part = rounded(&objective.x, &vec![0.0; objective.x.len()], 0, &self.input_size, &mut error);
             terms += 4 * part.len();
-            parts.push((Source::Input, part));
+            parts.push((self.base, part));
         }
-        for (&x_error, &size) in objective.x_error.iter().zip(&self.input_size).filter(|_| objective.has_inputs()) {
-            error += x_error * size;
+        if has_inputs {
+            error += objective.x_error.iter().zip(&self.input_size).map(|(error, size)| error * size).sum::<f64>();
         }
         let (lower, upper) = bounds.outputs();
         let (mut constant, mut size) = (objective.constant, objective.constant.abs());
@@ -136,6 +113,7 @@ impl Compact {
             constant += term;
             size += term.abs();
             let (weight_error, bias_error) = last.error_of(j);
+            // What is exact costs nothing, also where there is no bound to multiply it with.
             if (weight_error, bias_error) != (0.0, 0.0) {
                 error += c.abs() * (weight_error * total + bias_error);
             }
@@ -143,14 +121,33 @@ impl Compact {
                 error += objective.y_error[j] * lower[j].abs().max(upper[j].abs());
             }
         }
-        self.row(parts, constant, at_most(error + round * size, terms))
+        self.row(parts, constant, at_most(error + sum_error(objective.y.len(), size), terms))
     }
 }
 
-/// Coefficients of the inputs that an objective has itself.
-fn add_inputs(sums: &mut [f64], sizes: &mut [f64], objective: &Objective) {
-    for ((sum, size), &a) in sums.iter_mut().zip(sizes).zip(&objective.x) {
-        *sum += a;
-        *size += a.abs();
+/// The coefficients that combinations `y` of a map's rows have of some columns, with those that the columns have themselves.
+fn carried(edge: &Edge, cols: &[usize], y: &[f64], own: Option<&[f64]>, largest: &[f64], error: &mut f64) -> Vec<f32> {
+    let mut sums: Vec<f64> = own.map_or(vec![0.0; cols.len()], <[f64]>::to_vec);
+    let mut sizes: Vec<f64> = sums.iter().map(|sum| sum.abs()).collect();
+    let mut weights = vec![0.0; cols.len()];
+    for (j, &c) in y.iter().enumerate().filter(|(_, c)| **c != 0.0) {
+        edge.map.pick(j, cols, &mut weights);
+        for ((sum, size), &w) in sums.iter_mut().zip(&mut sizes).zip(&weights) {
+            let term = c * f64::from(w);
+            *sum += term;
+            *size += term.abs();
+        }
     }
+    rounded(&sums, &sizes, y.len(), largest, error)
+}
+
+/// Sums of so many terms as float32, and what they are off by at the largest activations.
+fn rounded(sums: &[f64], sizes: &[f64], terms: usize, largest: &[f64], error: &mut f64) -> Vec<f32> {
+    let mut part = Vec::with_capacity(sums.len());
+    for ((&sum, &size), &largest) in sums.iter().zip(sizes).zip(largest) {
+        let rounded = sum as f32;
+        *error += ((sum - f64::from(rounded)).abs() + sum_error(terms, size)) * largest;
+        part.push(rounded);
+    }
+    part
 }

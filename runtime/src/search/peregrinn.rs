@@ -220,12 +220,12 @@ impl<'a> Search<'a> {
         result
     }
 
-    /// Replays the program's point. Where it is a point of the network, and now and then elsewhere, a descent from it too;
-    /// the paper has none.
+    /// Replays the program's point. Where it is a point of the network, and but for the paper's own inference now and then
+    /// elsewhere, a descent from it too: the point may lie exactly on the border, where rounding decides.
     fn try_point(&mut self, disjunct: &Disjunct, point: &Point, is_valid: bool) -> Result<(), End> {
         let (every, nodes) = (self.tuning.peregrinn.descend_every, self.counters.nodes);
-        let descends = is_valid || nodes.is_multiple_of(every) || nodes < every;
-        if descends && self.options.inference == Inference::Raised {
+        let is_raised = self.options.inference == Inference::Raised;
+        if is_valid || is_raised && (nodes.is_multiple_of(every) || nodes < every) {
             return self.descend(disjunct, &point.input);
         }
         self.try_near(disjunct, &point.input)

@@ -182,11 +182,11 @@ impl<'a> Prover<'a> {
     /// One of the threads shows how far its claims are.
     fn run(mut self, shows_bound: bool) -> Vec<Answer> {
         let mut ascent = Ascent::new(self.compact, self.effort.tuning);
-        let share = self.effort.total.div_ceil(self.effort.threads as u64);
+        let nodes = self.effort.total.div_ceil(self.effort.threads as u64);
         let mut active: Vec<usize> = vec![];
         loop {
             let spent: u64 = self.answers.iter().map(|answer| answer.nodes).sum();
-            let stop = spent >= share || self.control.stop().is_some();
+            let stop = spent >= nodes || self.control.stop().is_some();
             active.retain(|&claim| self.goes_on(claim, stop));
             while active.len() < ROWS / 2 && self.frontiers.len() < self.claims.len() {
                 let claim = self.frontiers.len();
