@@ -1,6 +1,8 @@
 //! What the tests share: where things are, seeded inputs, and generated verifiers as programs.
 
+pub mod case;
 pub mod graph;
+pub mod judge;
 pub mod model;
 pub mod oracle;
 pub mod real;

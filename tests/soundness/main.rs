@@ -3,22 +3,20 @@
 //! `Holds` only where the oracle finds nothing, `Violated` only with an input that is a counterexample in exact arithmetic;
 //! `Unknown` is never wrong, but where the answer does not hang on a millionth it must be rare.
 
-mod case;
 mod quadratic;
-mod vnnlib;
 
-use case::{Case, several_rows, single_row};
 use num_rational::BigRational;
 use num_traits::ToPrimitive;
 use pg_codegen::interpret::Interpreter;
 use pg_core::Network;
-use pg_runtime::options::{Engine, Options, Penalty, Priority};
+use pg_runtime::options::Options;
 use pg_runtime::property::{Property, Violation};
-use pg_runtime::report::Control;
-use pg_runtime::search::verify;
-use pg_runtime::verdict::{Verdict, Witness};
+use pg_runtime::verdict::Witness;
+use pg_tests::Random;
+use pg_tests::case::border::{several_rows, single_row};
+use pg_tests::case::{Case, vnnlib};
+use pg_tests::judge::{Answer, ask, combinations, is_counterexample, one_thread, ours};
 use pg_tests::oracle::{eval_exact, exact};
-use pg_tests::{Random, evaluate};
 use std::borrow::Borrow;
 
 /// Networks with one row each, asked with this many thresholds.
@@ -37,23 +35,12 @@ const ROOM: f64 = 1e-4;
 /// Seconds after which a question counts as unknown.
 const PATIENCE: f64 = 20.0;
 
-const PENALTIES: [Penalty; 4] = [Penalty::Weighted, Penalty::Uniform, Penalty::Feasibility, Penalty::Inverted];
-const PRIORITIES: [Priority; 3] = [Priority::MaxSlack, Priority::MinSlack, Priority::Random];
-
-/// All combinations of the paper's engine.
-fn combinations() -> Vec<Options> {
-    let all = PENALTIES.into_iter().flat_map(|penalty| PRIORITIES.map(|priority| (penalty, priority)));
-    let options = |(penalty, priority)| Options { engine: Engine::Peregrinn, penalty, priority, ..one_thread() };
-    all.map(options).collect()
-}
-
-fn one_thread() -> Options {
-    Options { threads: Some(1), timeout: Some(PATIENCE), ..Options::default() }
+fn network(case: &Case) -> Interpreter {
+    case.network().unwrap_or_else(|e| panic!("{e}\n{:#?}", case.net))
 }
 
 fn property(case: &Case) -> Property {
-    let text = vnnlib::text(case);
-    Property::parse(&text, "a case").unwrap_or_else(|e| panic!("{e}\n{text}"))
+    case.property().unwrap_or_else(|e| panic!("{e}\n{}", vnnlib::text(case)))
 }
 
 /// Everything needed to ask again.
@@ -63,27 +50,11 @@ fn describe(case: &Case, options: &Options) -> String {
 
 /// Asks the engine and holds its answer, if it has one, against the oracle's.
 fn is_decided(case: &Case, options: &Options) -> bool {
-    let (network, property) = (case.network(), property(case));
-    let verdict = verify(&network, &property, options, &Control::new(options.timeout)).verdict;
-    let wrong = |what: &str| -> ! { panic!("{what}\n{}", describe(case, options)) };
-    match &verdict {
-        Verdict::Unknown(_) => {}
-        Verdict::Holds(_) if case.satisfiable => wrong("holds, but the oracle has a counterexample"),
-        Verdict::Holds(_) => {}
-        Verdict::Violated(_) if !case.satisfiable => wrong("violated, but the oracle has no counterexample"),
-        Verdict::Violated(witness) if is_counterexample(case, &network, &property, witness) => {}
-        Verdict::Violated(witness) => wrong(&format!("{witness:?} is no counterexample")),
+    match ask(case, options) {
+        Ok(Answer::Holds | Answer::Violated) => true,
+        Ok(Answer::Unknown(_)) => false,
+        Ok(Answer::Refused(what)) | Err(what) => panic!("{what}\n{}", describe(case, options)),
     }
-    !matches!(verdict, Verdict::Unknown(_))
-}
-
-/// In exact arithmetic, and as float32 computes it.
-fn is_counterexample(case: &Case, network: &Interpreter, property: &Property, witness: &Witness) -> bool {
-    let output: Vec<f64> = witness.output().iter().map(|&v| f64::from(v)).collect();
-    let disjunct = &property.disjuncts[witness.disjunct()];
-    case.holds_at(witness.input())
-        && witness.output() == evaluate(network, witness.input())
-        && disjunct.violated_at(witness.input(), &output, &output) == Violation::Certain
 }
 
 /// Asks every case with the options whose turn it is, and requires that few clear ones stay unknown.
@@ -91,10 +62,10 @@ fn ask_all<C: Borrow<Case>>(cases: impl Iterator<Item = C>, options: &[Options])
     let (mut clear, mut unknown, mut total) = (0, 0, 0);
     for (case, options) in cases.zip(options.iter().cycle()) {
         let case = case.borrow();
-        let is_known = is_decided(case, options);
+        let (is_known, is_clear) = (is_decided(case, options), case.is_clear());
         total += 1;
-        clear += usize::from(case.clear);
-        unknown += usize::from(case.clear && !is_known);
+        clear += usize::from(is_clear);
+        unknown += usize::from(is_clear && !is_known);
     }
     eprintln!("{total} cases, {clear} of them clear, {unknown} of these unknown");
     assert!(unknown * UNKNOWN <= clear, "{unknown} of {clear} clear cases are unknown");
@@ -112,8 +83,7 @@ fn several_rows_cases(seed: u64, cases: usize, relus: usize) -> impl Iterator<It
 
 /// All engines, each in its turn, and of the paper's all variants.
 fn everything() -> Vec<Options> {
-    let ours = [Engine::Auto, Engine::Phases].map(|engine| Options { engine, ..one_thread() });
-    combinations().into_iter().flat_map(|paper| [vec![paper], ours.to_vec()].concat()).collect()
+    combinations(PATIENCE).into_iter().flat_map(|paper| [vec![paper], ours(PATIENCE)].concat()).collect()
 }
 
 #[test]
@@ -136,7 +106,7 @@ fn larger_networks() {
 fn all_penalties_and_priorities_agree() {
     let single = single_row_cases(4, COMPARED_CASES / THRESHOLDS / 2, RELUS);
     let cases: Vec<Case> = single.chain(several_rows_cases(14, COMPARED_CASES / 2, RELUS)).collect();
-    combinations().into_iter().for_each(|options| ask_all(cases.iter(), &[options]));
+    combinations(PATIENCE).into_iter().for_each(|options| ask_all(cases.iter(), &[options]));
 }
 
 /// An input of the box around some disjunct, and somewhat beyond.
@@ -152,17 +122,19 @@ fn a_witness_is_replayed_exactly() {
     let mut random = Random::new(5);
     let mut found = 0;
     for case in several_rows_cases(6, 200, RELUS) {
-        let (network, property) = (case.network(), property(&case));
+        let (network, property) = (network(&case), property(&case));
         for _ in 0..50 {
             let x = sample(&mut random, &case);
             match Witness::replay(&network, &property, &x) {
                 Some(witness) => {
                     assert_eq!(witness.input(), x);
                     let right = is_counterexample(&case, &network, &property, &witness);
-                    assert!(right, "{witness:?}\n{}", describe(&case, &one_thread()));
+                    assert!(right, "{witness:?}\n{}", describe(&case, &one_thread(PATIENCE)));
                     found += 1;
                 }
-                None => assert!(!case.holds_with_room_at(&x, ROOM), "{x:?}\n{}", describe(&case, &one_thread())),
+                None => {
+                    assert!(!case.holds_with_room_at(&x, ROOM), "{x:?}\n{}", describe(&case, &one_thread(PATIENCE)))
+                }
             }
         }
     }
@@ -176,7 +148,7 @@ fn a_witness_lies_in_the_region() {
     let mut inside = 0;
     for mut case in several_rows_cases(8, 50, RELUS) {
         case.disjuncts.iter_mut().for_each(|d| d.rows.retain(|row| row.form.output.is_empty()));
-        let (network, property) = (case.network(), property(&case));
+        let (network, property) = (network(&case), property(&case));
         for _ in 0..50 {
             let x = sample(&mut random, &case);
             let witness = Witness::replay(&network, &property, &x);
@@ -193,7 +165,7 @@ fn properties_are_read_as_the_oracle_reads_them() {
     let mut random = Random::new(9);
     let (mut inside, mut total) = (0, 0);
     for case in single_row_cases(10, 20, RELUS).chain(several_rows_cases(11, 100, RELUS)) {
-        let (network, property) = (case.network(), property(&case));
+        let (network, property) = (network(&case), property(&case));
         property.check_shape(network.inputs(), network.outputs()).expect("the sizes of the network");
         for _ in 0..50 {
             let x = sample(&mut random, &case);
@@ -218,7 +190,7 @@ fn cases_lie_on_both_sides_of_the_border() {
         ("several rows", several_rows_cases(13, 100, RELUS).collect()),
     ] {
         let satisfiable = cases.iter().filter(|case| case.satisfiable).count();
-        let clear = cases.iter().filter(|case| case.clear).count();
+        let clear = cases.iter().filter(|case| case.is_clear()).count();
         eprintln!("{what}: {} cases, {satisfiable} satisfiable, {clear} clear", cases.len());
         assert!((cases.len() / 4..cases.len() * 3 / 4).contains(&satisfiable), "{what}: {satisfiable} satisfiable");
         assert!((cases.len() / 2..cases.len() * 19 / 20).contains(&clear), "{what}: {clear} clear");

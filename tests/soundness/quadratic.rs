@@ -1,6 +1,5 @@
 //! Convex quadratic constraints: verdicts that are known by calculus, and random ones against dense sampling.
 
-use crate::case::{interpreter, network};
 use num_bigint::BigInt;
 use num_rational::BigRational;
 use num_traits::Signed;
@@ -12,6 +11,8 @@ use pg_runtime::property::Property;
 use pg_runtime::report::Control;
 use pg_runtime::search::verify;
 use pg_runtime::verdict::Verdict;
+use pg_tests::case::border::network;
+use pg_tests::case::interpreter;
 use pg_tests::oracle::{Layer, eval_exact, exact};
 use pg_tests::{Random, evaluate, shipped};
 

@@ -1,109 +1,16 @@
-//! Questions about tiny networks with the oracle's answers, most of them near the border between the two answers.
+//! Cases of ordinary numbers whose thresholds lie near the border between the two answers.
 
+use super::{Case, Conjunction, depends_on_its_input};
+use crate::Random;
+use crate::oracle::{Layer, Linear, Region, Row, eval_exact, exact_minimum, satisfying_input};
 use num_bigint::BigInt;
 use num_rational::BigRational;
 use num_traits::{One, Signed, Zero};
-use pg_codegen::interpret::Interpreter;
-use pg_tests::Random;
-use pg_tests::model::{compile, floats, int, model, node, value, with};
-use pg_tests::oracle::{Layer, Linear, Region, Row, eval_exact, exact, exact_minimum, satisfying_input};
 
-/// Whether some disjunct holds at some input of the network.
-pub struct Case {
-    pub net: Vec<Layer>,
-    pub disjuncts: Vec<Conjunction>,
-    /// The oracle's answer.
-    pub satisfiable: bool,
-    /// The answer stays the same when every bound moves by [`CLEARANCE`], and there is room for a float32 witness.
-    pub clear: bool,
-}
-
-/// The inputs of the region at which all rows hold.
-#[derive(Clone, Debug)]
-pub struct Conjunction {
-    pub region: Region,
-    pub rows: Vec<Row>,
-}
-
-pub const CLEARANCE: f64 = 1e-6;
 /// How far a threshold lies from where the answer changes.
 const MARGINS: [f64; 9] = [1.0, 1e-1, 1e-2, 1e-3, 1e-4, 1e-5, 1e-6, 1e-7, 0.0];
 /// Thresholds have this many decimals.
 const DIGITS: u32 = 12;
-
-impl Conjunction {
-    fn is_satisfiable(&self, net: &[Layer]) -> bool {
-        satisfying_input(net, &self.region, &self.rows).is_some()
-    }
-
-    pub fn holds(&self, x: &[BigRational], y: &[BigRational]) -> bool {
-        self.region.contains(x) && self.rows.iter().all(|row| row.holds(x, y))
-    }
-
-    /// With every bound further out, or further in if `by` is negative.
-    fn moved(&self, by: &BigRational) -> Conjunction {
-        let moved = |form: &Linear| Linear { constant: &form.constant - by, ..form.clone() };
-        let region = Region {
-            lower: self.region.lower.iter().map(|lower| lower - by).collect(),
-            upper: self.region.upper.iter().map(|upper| upper + by).collect(),
-            rows: self.region.rows.iter().map(moved).collect(),
-        };
-        let rows = self.rows.iter().map(|row| Row { form: moved(&row.form), strict: row.strict }).collect();
-        Conjunction { region, rows }
-    }
-}
-
-impl Case {
-    fn new(net: Vec<Layer>, disjuncts: Vec<Conjunction>) -> Case {
-        let satisfiable = disjuncts.iter().any(|d| d.is_satisfiable(&net));
-        let clearance = BigRational::from_float(CLEARANCE).expect("a number");
-        let by = if satisfiable { -clearance } else { clearance };
-        let clear = disjuncts.iter().any(|d| d.moved(&by).is_satisfiable(&net)) == satisfiable;
-        Case { net, disjuncts, satisfiable, clear }
-    }
-
-    pub fn network(&self) -> Interpreter {
-        interpreter(&self.net).expect("it was one when the case was made")
-    }
-
-    /// Whether the input satisfies the property in exact arithmetic.
-    pub fn holds_at(&self, x: &[f32]) -> bool {
-        self.holds_with_room_at(x, 0.0)
-    }
-
-    /// Whether it still does when every bound is moved in.
-    pub fn holds_with_room_at(&self, x: &[f32], room: f64) -> bool {
-        let x: Vec<_> = x.iter().map(|&v| exact(v)).collect();
-        let (y, by) = (eval_exact(&self.net, &x), BigRational::from_float(-room).expect("a number"));
-        self.disjuncts.iter().any(|d| d.moved(&by).holds(&x, &y))
-    }
-}
-
-/// The network by way of an ONNX model; `None` for one that does not depend on its input, which no model may.
-pub fn interpreter(net: &[Layer]) -> Option<Interpreter> {
-    let (mut tensors, mut nodes, mut last) = (vec![], vec![], "x".to_string());
-    for (k, layer) in net.iter().enumerate() {
-        let (rows, cols) = (layer.weights.len() as i64, layer.weights[0].len() as i64);
-        let [w, b, z] = ["w", "b", "z"].map(|letter| format!("{letter}{k}"));
-        tensors.push(floats(&w, &[rows, cols], &layer.weights.concat()));
-        tensors.push(floats(&b, &[rows], &layer.bias));
-        nodes.push(with("Gemm", &[&last, &w, &b], &z, vec![int("transB", 1)]));
-        last = z;
-        if k + 1 < net.len() {
-            nodes.push(node("Relu", &[&last], &format!("h{k}")));
-            last = format!("h{k}");
-        }
-    }
-    let inputs = net[0].weights[0].len() as i64;
-    match compile(&model(13, value("x", &[1, inputs]), tensors, nodes)) {
-        Ok(compiled) => {
-            assert!(compiled.layers.iter().all(|layer| layer.error.is_zero()), "nothing is rounded");
-            Some(Interpreter::new(compiled))
-        }
-        Err(error) if error.to_string().contains("does not depend on the input") => None,
-        Err(error) => panic!("{error}: {net:?}"),
-    }
-}
 
 /// At most `relus` ReLUs in one to three hidden layers; weights are quarters, or any float32.
 pub fn network(random: &mut Random, inputs: usize, outputs: usize, relus: usize) -> Vec<Layer> {
@@ -121,7 +28,7 @@ pub fn network(random: &mut Random, inputs: usize, outputs: usize, relus: usize)
             Layer { weights, bias: (0..width).map(|_| weight(0.75)).collect() }
         });
         let net: Vec<Layer> = layers.collect();
-        if interpreter(&net).is_some() {
+        if depends_on_its_input(&net) {
             return net;
         }
     }

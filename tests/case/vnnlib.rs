@@ -1,10 +1,10 @@
 //! Cases as VNN-LIB text, every number an exact decimal.
 
-use crate::case::{Case, Conjunction};
+use super::{Case, Conjunction};
+use crate::oracle::{Linear, Row};
 use num_bigint::BigInt;
 use num_rational::BigRational;
 use num_traits::{One, Signed, Zero};
-use pg_tests::oracle::{Linear, Row};
 
 pub fn text(case: &Case) -> String {
     let (inputs, outputs) = (case.net[0].weights[0].len(), case.net[case.net.len() - 1].bias.len());

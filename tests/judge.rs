@@ -1,0 +1,68 @@
+//! A verdict about a case, held against the oracle's answer.
+
+use crate::case::Case;
+use crate::evaluate;
+use pg_codegen::interpret::Interpreter;
+use pg_runtime::options::{Engine, Options, Penalty, Priority};
+use pg_runtime::property::{Property, Violation};
+use pg_runtime::report::Control;
+use pg_runtime::search::verify;
+use pg_runtime::verdict::{StopReason, Verdict, Witness};
+
+const PENALTIES: [Penalty; 4] = [Penalty::Weighted, Penalty::Uniform, Penalty::Feasibility, Penalty::Inverted];
+const PRIORITIES: [Priority; 3] = [Priority::MaxSlack, Priority::MinSlack, Priority::Random];
+
+/// An answer that is not wrong.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Answer {
+    Holds,
+    Violated,
+    Unknown(StopReason),
+    /// The network or the property was not accepted, for this reason.
+    Refused(String),
+}
+
+/// One thread and this many seconds.
+pub fn one_thread(timeout: f64) -> Options {
+    Options { threads: Some(1), timeout: Some(timeout), ..Options::default() }
+}
+
+/// The engines that are not the paper's.
+pub fn ours(timeout: f64) -> Vec<Options> {
+    [Engine::Auto, Engine::Phases].map(|engine| Options { engine, ..one_thread(timeout) }).to_vec()
+}
+
+/// All combinations of the paper's engine.
+pub fn combinations(timeout: f64) -> Vec<Options> {
+    let all = PENALTIES.into_iter().flat_map(|penalty| PRIORITIES.map(|priority| (penalty, priority)));
+    let options = |(penalty, priority)| Options { engine: Engine::Peregrinn, penalty, priority, ..one_thread(timeout) };
+    all.map(options).collect()
+}
+
+/// Asks the engine. The error says in what way its answer is wrong.
+///
+/// `Holds` is right only where the oracle finds nothing. `Violated` is right only where the oracle finds something and the
+/// witness is a counterexample in exact arithmetic.
+pub fn ask(case: &Case, options: &Options) -> Result<Answer, String> {
+    let (network, property) = match (case.network(), case.property()) {
+        (Ok(network), Ok(property)) => (network, property),
+        (Err(why), _) | (_, Err(why)) => return Ok(Answer::Refused(why)),
+    };
+    match verify(&network, &property, options, &Control::new(options.timeout)).verdict {
+        Verdict::Unknown(reason) => Ok(Answer::Unknown(reason)),
+        Verdict::Holds(_) if case.satisfiable => Err("holds, but the oracle has a counterexample".into()),
+        Verdict::Holds(_) => Ok(Answer::Holds),
+        Verdict::Violated(witness) if is_counterexample(case, &network, &property, &witness) => Ok(Answer::Violated),
+        Verdict::Violated(witness) => Err(format!("violated, but {witness:?} is no counterexample")),
+    }
+}
+
+/// In exact arithmetic, and as float32 computes it.
+pub fn is_counterexample(case: &Case, network: &Interpreter, property: &Property, witness: &Witness) -> bool {
+    let output: Vec<f64> = witness.output().iter().map(|&v| f64::from(v)).collect();
+    let disjunct = &property.disjuncts[witness.disjunct()];
+    case.satisfiable
+        && case.holds_at(witness.input())
+        && witness.output() == evaluate(network, witness.input())
+        && disjunct.violated_at(witness.input(), &output, &output) == Violation::Certain
+}
