@@ -2,10 +2,10 @@
 
 use super::{Case, Conjunction, depends_on_its_input};
 use crate::Random;
-use crate::oracle::{Layer, Linear, Region, Row, eval_exact, exact_minimum, satisfying_input};
+use crate::oracle::{Layer, Linear, Region, Row, eval_exact, exact_minimum, exact_minimum_where};
 use num_bigint::BigInt;
 use num_rational::BigRational;
-use num_traits::{One, Signed, Zero};
+use num_traits::{One, Zero};
 
 /// How far a threshold lies from where the answer changes.
 const MARGINS: [f64; 9] = [1.0, 1e-1, 1e-2, 1e-3, 1e-4, 1e-5, 1e-6, 1e-7, 0.0];
@@ -156,18 +156,9 @@ fn strict_bound(random: &mut Random, region: &Region) -> Row {
     Row { form: Linear { input, constant: -(sign * end), ..Linear::default() }, strict: true }
 }
 
-/// About the least value of `form` where the rows hold: its minimum over the region, or by bisection in one of four.
+/// The least value of `form` where the rows hold, which is asked for in one of four, or over the whole region.
 fn border(random: &mut Random, net: &[Layer], region: &Region, rows: &[Row], form: &Linear) -> BigRational {
-    let Some(mut low) = exact_minimum(net, region, form) else { return BigRational::zero() };
-    let Some(x) = satisfying_input(net, region, rows).filter(|_| random.below(4) == 0) else { return low };
-    let mut high = form.at(&x, &eval_exact(net, &x));
-    while (&high - &low).abs() > ratio(1, 1 << 20) {
-        let middle = rounded(&((&low + &high) / ratio(2, 1)));
-        let tried: Vec<_> = rows.iter().cloned().chain([at_most(form, &middle, false)]).collect();
-        match satisfying_input(net, region, &tried) {
-            Some(_) => high = middle,
-            None => low = middle,
-        }
-    }
-    high
+    let rows = if random.below(4) == 0 { rows } else { &[] };
+    let least = |rows: &[Row]| exact_minimum_where(net, region, rows, form);
+    least(rows).or_else(|| least(&[])).unwrap_or_else(BigRational::zero)
 }

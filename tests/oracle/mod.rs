@@ -80,14 +80,8 @@ pub fn eval_exact(net: &[Layer], x: &[BigRational]) -> Vec<BigRational> {
 pub fn satisfying_input(net: &[Layer], region: &Region, rows: &[Row]) -> Option<Vec<BigRational>> {
     let phases = Phases::new(net, region.lower.len());
     let found = phases.each_cell(region_polytope(region)?, |cell, outputs| {
-        let mut cell = cell.clone();
         let integral: Vec<_> = rows.iter().map(|row| phases.compose(&row.form, outputs).numerators).collect();
-        for row in &integral {
-            match cell.at_most(row) {
-                Some(part) => cell = part,
-                None => return ControlFlow::Continue(()),
-            }
-        }
+        let Some(cell) = at_most_all(cell, integral.iter().cloned()) else { return ControlFlow::Continue(()) };
         let attained = |row: &[BigInt]| cell.values(row).iter().any(Signed::is_negative);
         let strict = rows.iter().zip(&integral).filter(|(row, _)| row.strict);
         if strict.into_iter().all(|(_, numerators)| attained(numerators)) {
@@ -104,25 +98,41 @@ pub fn satisfying_input(net: &[Layer], region: &Region, rows: &[Row]) -> Option<
 }
 
 /// The exact minimum of `objective` over `region`, or `None` if the region is empty.
-///
-/// Sound: an affine form attains its minimum over a cell at a vertex, and the cells cover the region. That the
-/// minimum is attained is replayed on the definitions.
 pub fn exact_minimum(net: &[Layer], region: &Region, objective: &Linear) -> Option<BigRational> {
+    exact_minimum_where(net, region, &[], objective)
+}
+
+/// The exact minimum of `objective` over the inputs of `region` at which every row is at most 0, strict or not; `None` if
+/// there are no such inputs.
+///
+/// Sound: an affine form attains its minimum over a part of a cell at a vertex, and the parts cover what is asked for. That
+/// the minimum is attained is replayed on the definitions.
+pub fn exact_minimum_where(net: &[Layer], region: &Region, rows: &[Row], objective: &Linear) -> Option<BigRational> {
     let phases = Phases::new(net, region.lower.len());
     let mut best: Option<(BigRational, Vec<BigRational>)> = None;
     let _: Option<()> = phases.each_cell(region_polytope(region)?, |cell, outputs| {
-        let row = phases.compose(objective, outputs);
-        let (value, x) = cell.minimum(&row.numerators);
-        let value = value / row.denominator;
-        if best.as_ref().is_none_or(|(least, _)| value < *least) {
-            best = Some((value, x));
+        let rows = rows.iter().map(|row| phases.compose(&row.form, outputs).numerators);
+        if let Some(part) = at_most_all(cell, rows) {
+            let row = phases.compose(objective, outputs);
+            let (value, x) = part.minimum(&row.numerators);
+            let value = value / row.denominator;
+            if best.as_ref().is_none_or(|(least, _)| value < *least) {
+                best = Some((value, x));
+            }
         }
         ControlFlow::Continue(())
     });
-    let (value, x) = best.expect("a non-empty region has a cell");
+    let (value, x) = best?;
+    let y = eval_exact(net, &x);
     assert!(region.contains(&x), "the oracle left its region");
-    assert_eq!(objective.at(&x, &eval_exact(net, &x)), value, "the minimum is not attained");
+    assert!(rows.iter().all(|row| !row.form.at(&x, &y).is_positive()), "the oracle's point does not satisfy the rows");
+    assert_eq!(objective.at(&x, &y), value, "the minimum is not attained");
     Some(value)
+}
+
+/// The part of the cell where all rows are at most 0.
+fn at_most_all(cell: &Polytope, mut rows: impl Iterator<Item = Vec<BigInt>>) -> Option<Polytope> {
+    rows.try_fold(cell.clone(), |part, row| part.at_most(&row))
 }
 
 /// The region as a polytope; `None` if it is empty.

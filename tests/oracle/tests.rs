@@ -78,6 +78,22 @@ fn minimum_of_hand_cases() {
 }
 
 #[test]
+fn minimum_under_rows() {
+    // |x| is least at x = 1/2 where x ≥ 1/2 and |x| ≤ 1, strictly or not; nothing has |x| ≤ −1.
+    let ask = |rows: &[(Linear, bool)], objective: i64| {
+        let rows: Vec<_> = rows.iter().map(|(form, strict)| Row { form: form.clone(), strict: *strict }).collect();
+        exact_minimum_where(&absolute(), &cube(1, 2), &rows, &linear(&[], &[objective], ratio(0, 1)))
+    };
+    for strict in [false, true] {
+        let right = (linear(&[-1], &[], ratio(1, 2)), strict);
+        let near = (linear(&[], &[1], ratio(-1, 1)), strict);
+        assert_eq!(ask(&[right.clone(), near.clone()], 1), Some(ratio(1, 2)));
+        assert_eq!(ask(&[right, near], -1), Some(ratio(-1, 1)));
+        assert_eq!(ask(&[(linear(&[], &[1], ratio(1, 1)), strict)], 1), None);
+    }
+}
+
+#[test]
 fn empty_and_flat_regions() {
     let always = linear(&[], &[], ratio(-1, 1));
     let row = [Row { form: always.clone(), strict: true }];
