@@ -27,11 +27,6 @@ pub fn one_thread(timeout: f64) -> Options {
     Options { threads: Some(1), timeout: Some(timeout), ..Options::default() }
 }
 
-/// The engines that are not the paper's.
-pub fn ours(timeout: f64) -> Vec<Options> {
-    [Engine::Auto, Engine::Phases].map(|engine| Options { engine, ..one_thread(timeout) }).to_vec()
-}
-
 /// All combinations of the paper's engine.
 pub fn combinations(timeout: f64) -> Vec<Options> {
     let all = PENALTIES.into_iter().flat_map(|penalty| PRIORITIES.map(|priority| (penalty, priority)));
@@ -39,10 +34,16 @@ pub fn combinations(timeout: f64) -> Vec<Options> {
     all.map(options).collect()
 }
 
+/// All engines, so that each has its turn: before each combination of the paper's, the two others.
+pub fn everything(timeout: f64) -> Vec<Options> {
+    let ours = [Engine::Auto, Engine::Phases].map(|engine| Options { engine, ..one_thread(timeout) });
+    combinations(timeout).into_iter().flat_map(|paper| [ours.to_vec(), vec![paper]].concat()).collect()
+}
+
 /// Asks the engine. The error says in what way its answer is wrong.
 ///
-/// `Holds` is right only where the oracle finds nothing. `Violated` is right only where the oracle finds something and the
-/// witness is a counterexample in exact arithmetic.
+/// `Holds` is right only where the oracle finds nothing. `Violated` is right only where the oracle finds something and
+/// the witness is a counterexample in exact arithmetic.
 pub fn ask(case: &Case, options: &Options) -> Result<Answer, String> {
     let (network, property) = match (case.network(), case.property()) {
         (Ok(network), Ok(property)) => (network, property),

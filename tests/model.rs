@@ -7,6 +7,8 @@ use pg_codegen::read::onnx::proto::*;
 use pg_codegen::read::read_as;
 use prost::Message;
 
+pub use pg_codegen::read::onnx::proto::ModelProto;
+
 /// The model's normal form, by way of its bytes.
 pub fn compile(model: &ModelProto) -> Result<Net, Error> {
     compile_bytes(&model.encode_to_vec())

@@ -5,6 +5,7 @@ pub mod graph;
 pub mod judge;
 pub mod model;
 pub mod oracle;
+pub mod random;
 pub mod real;
 
 use pg_codegen::lower::{Plan, lower};

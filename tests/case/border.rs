@@ -1,6 +1,6 @@
 //! Cases of ordinary numbers whose thresholds lie near the border between the two answers.
 
-use super::{Case, Conjunction, depends_on_its_input};
+use super::{Case, Conjunction, ignores_its_input};
 use crate::Random;
 use crate::oracle::{Layer, Linear, Region, Row, eval_exact, exact_minimum, exact_minimum_where};
 use num_bigint::BigInt;
@@ -28,7 +28,7 @@ pub fn network(random: &mut Random, inputs: usize, outputs: usize, relus: usize)
             Layer { weights, bias: (0..width).map(|_| weight(0.75)).collect() }
         });
         let net: Vec<Layer> = layers.collect();
-        if depends_on_its_input(&net) {
+        if !ignores_its_input(&net) {
             return net;
         }
     }
@@ -48,7 +48,7 @@ fn quarters(random: &mut Random, count: usize) -> Vec<BigRational> {
 }
 
 /// A box within [−2, 2], one side in twenty a single value, cut by up to two half-spaces.
-fn region(random: &mut Random, inputs: usize) -> Region {
+pub fn region(random: &mut Random, inputs: usize) -> Region {
     let lower: Vec<_> = (0..inputs).map(|_| hundredths(random, 100)).collect();
     let widths = (0..inputs).map(|_| if random.below(20) == 0 { 0 } else { 1 + random.below(100) as i64 });
     let upper: Vec<_> = lower.iter().zip(widths).map(|(lower, width)| lower + ratio(width, 100)).collect();
@@ -64,7 +64,7 @@ fn region(random: &mut Random, inputs: usize) -> Region {
 }
 
 /// One output, a difference of two, or any combination, in one of three with inputs.
-fn form(random: &mut Random, inputs: usize, outputs: usize) -> Linear {
+pub fn form(random: &mut Random, inputs: usize, outputs: usize) -> Linear {
     let mut output = vec![BigRational::zero(); outputs];
     match random.below(3) {
         0 => output[random.below(outputs)] = random.pick(&[ratio(1, 1), ratio(-1, 1)]),

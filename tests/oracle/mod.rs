@@ -102,11 +102,11 @@ pub fn exact_minimum(net: &[Layer], region: &Region, objective: &Linear) -> Opti
     exact_minimum_where(net, region, &[], objective)
 }
 
-/// The exact minimum of `objective` over the inputs of `region` at which every row is at most 0, strict or not; `None` if
-/// there are no such inputs.
+/// The exact minimum of `objective` over the inputs of `region` at which every row is at most 0, strict or not; `None`
+/// if there are no such inputs.
 ///
-/// Sound: an affine form attains its minimum over a part of a cell at a vertex, and the parts cover what is asked for. That
-/// the minimum is attained is replayed on the definitions.
+/// Sound: an affine form attains its minimum over a part of a cell at a vertex, and the parts cover what is asked for.
+/// That the minimum is attained is replayed on the definitions.
 pub fn exact_minimum_where(net: &[Layer], region: &Region, rows: &[Row], objective: &Linear) -> Option<BigRational> {
     let phases = Phases::new(net, region.lower.len());
     let mut best: Option<(BigRational, Vec<BigRational>)> = None;

@@ -1,0 +1,46 @@
+//! A few thousand random cases of every kind against exact brute force; the command `random` tries more of them.
+
+use pg_tests::case::vnnlib;
+use pg_tests::random::{Kind, Plan, draw, run};
+
+/// Cases, each asked of the engine whose turn it is.
+const CASES: u64 = 120 * Kind::TURNS;
+/// Seconds for each question.
+const PATIENCE: f64 = 0.5;
+/// Of the cases of a kind, at least one in this many is satisfiable, and as many are not.
+const RARE: usize = 5;
+
+#[test]
+fn no_verdict_contradicts_brute_force() {
+    let plan = Plan { seed: 1, numbers: 0..CASES, kind: None, threads: 1, timeout: PATIENCE };
+    let tally = run(&plan, |trial, _| {
+        if trial.has_failed() {
+            println!("{}", trial.describe());
+        }
+    });
+    eprintln!("{tally}");
+    for (kind, counts) in &tally.kinds {
+        let rarer = counts.satisfiable.min(counts.cases - counts.satisfiable);
+        assert!(rarer * RARE >= counts.cases, "{kind:?}: {} of {} are satisfiable", counts.satisfiable, counts.cases);
+    }
+    assert_eq!(tally.total().failed, 0, "answers have failed, see above");
+}
+
+/// What is printed of a failure is enough to have it again.
+#[test]
+fn a_case_depends_on_its_seed_and_number_alone() {
+    for number in 0..2 * Kind::TURNS {
+        let [first, second] = [(); 2].map(|()| draw(5, number));
+        assert_eq!(vnnlib::text(&first), vnnlib::text(&second));
+        assert_eq!(format!("{:?}", first.net), format!("{:?}", second.net));
+        assert_ne!(vnnlib::text(&first), vnnlib::text(&draw(6, number)));
+    }
+}
+
+#[test]
+fn kinds_take_turns() {
+    let kinds: Vec<Kind> = (0..Kind::TURNS).map(Kind::of).collect();
+    assert!(Kind::ALL.iter().all(|kind| kinds.contains(kind)));
+    assert_eq!(kinds.iter().filter(|kind| **kind == Kind::Ordinary).count() as u64, Kind::TURNS / 3);
+    assert_eq!(kinds.iter().filter(|kind| **kind == Kind::Dyadic).count() as u64, Kind::TURNS / 3);
+}
