@@ -186,7 +186,7 @@ impl<'c> Batch<'c> {
     pub fn backward(&mut self, problems: &[Subproblem], live: &[usize]) {
         let (count, inputs) = (live.len(), self.compact.inputs());
         self.passes += count as u64;
-        self.start(problems, live);
+        let has_inputs = self.start(problems, live);
         for k in (0..self.stages.len()).rev() {
             let stage = &self.compact.stages[k];
             let (before, rest) = self.stages.split_at_mut(k);
@@ -197,8 +197,11 @@ impl<'c> Batch<'c> {
             let nu = &rest[0].nu[..count * stage.width];
             for edge in &stage.edges {
                 match edge.from {
-                    Some(s) => edge.back.add_product(nu, &mut before[s].mu[..count * self.compact.stages[s].width]),
-                    None => edge.back.add_product(nu, &mut self.a[..count * inputs]),
+                    Some(s) => {
+                        let mu = &mut before[s].mu[..count * self.compact.stages[s].width];
+                        edge.back.product(nu, mu, edge.sets_back);
+                    }
+                    None => edge.back.product(nu, &mut self.a[..count * inputs], edge.sets_back && !has_inputs),
                 }
             }
         }
@@ -209,13 +212,13 @@ impl<'c> Batch<'c> {
         }
     }
 
-    /// Coefficients of what the rows read, zero elsewhere.
-    fn start(&mut self, problems: &[Subproblem], live: &[usize]) {
+    /// Coefficients of what the rows read; whether the box is among it.
+    fn start(&mut self, problems: &[Subproblem], live: &[usize]) -> bool {
         let (count, inputs) = (live.len(), self.compact.inputs());
-        for (stage, buffers) in self.compact.stages.iter().zip(&mut self.stages) {
-            buffers.mu[..count * stage.width].fill(0.0);
+        let has_inputs = self.stages.is_empty() || live.iter().any(|&problem| problems[problem].row.x.is_some());
+        if has_inputs {
+            self.a[..count * inputs].fill(0.0);
         }
-        self.a[..count * inputs].fill(0.0);
         for (slot, &problem) in live.iter().enumerate() {
             let row = problems[problem].row;
             self.sums[slot] = Sum::new(row.constant, row.error);
@@ -227,6 +230,7 @@ impl<'c> Batch<'c> {
                 self.a[slot * inputs..(slot + 1) * inputs].copy_from_slice(x);
             }
         }
+        has_inputs
     }
 
     /// The bound of a slot after a pass.

@@ -82,6 +82,10 @@ pub struct CompactEdge {
     /// From the neurons to the activations that they read, and the other way.
     pub back: Packed,
     pub forward: Packed,
+    /// Whether nothing else has reached what it reads before it, on the way back and on the way forward: then it sets, and
+    /// else it adds.
+    pub sets_back: bool,
+    pub sets_forward: bool,
 }
 
 /// What a compact network is made of: the live neurons of the stages between its base and its target.
@@ -193,7 +197,23 @@ impl Compact {
             stages,
         };
         compact.hull = Hull::new(shape, &compact);
+        compact.mark_first();
         compact
+    }
+
+    /// Marks the edges that are the first to reach a stage or the box, on the way back after the rows themselves.
+    fn mark_first(&mut self) {
+        let mut reached = vec![false; self.stages.len()];
+        self.reads.iter().for_each(|&read| reached[read] = true);
+        let mut reached_box = false;
+        for edge in self.stages.iter_mut().rev().flat_map(|stage| &mut stage.edges) {
+            let reached = edge.from.map_or(&mut reached_box, |from| &mut reached[from]);
+            edge.sets_back = !*reached;
+            *reached = true;
+        }
+        for stage in &mut self.stages {
+            stage.edges[0].sets_forward = true;
+        }
     }
 
     pub(super) fn input(&self) -> InputBox<'_> {
@@ -232,6 +252,8 @@ impl CompactEdge {
             from: live.index(edge.from),
             back: Packed::new(neurons.len(), cols.len(), &back),
             forward: Packed::new(cols.len(), neurons.len(), &forward),
+            sets_back: false,
+            sets_forward: false,
         }
     }
 }

@@ -18,8 +18,9 @@ impl Packed {
         Packed { rows, cols, lanes }
     }
 
-    /// Adds each row of `a` times the matrix to a row of `c`.
-    pub fn add_product(&self, a: &[f32], c: &mut [f32]) {
-        Panels::new(self.rows, self.cols, &self.lanes).add_product(a, c);
+    /// Each row of `a` times the matrix: set, or added to, a row of `c`.
+    pub fn product(&self, a: &[f32], c: &mut [f32], sets: bool) {
+        let panels = Panels::new(self.rows, self.cols, &self.lanes);
+        if sets { panels.set_product(a, c) } else { panels.add_product(a, c) }
     }
 }

@@ -61,21 +61,32 @@ impl<'a> Panels<'a> {
     /// Adds each row of `a` times the matrix to a row of `c`: as many rows, each as long as its side of the matrix, padded.
     /// Padding of `a` is not read; to that of `c` zeros are added.
     pub fn add_product<T: Scalar>(&self, a: &[T], c: &mut [T]) {
+        self.product::<T, true>(a, c);
+    }
+
+    /// The same with what was in `c` before taken for zeros.
+    pub fn set_product<T: Scalar>(&self, a: &[T], c: &mut [T]) {
+        self.product::<T, false>(a, c);
+    }
+
+    fn product<T: Scalar, const ADD: bool>(&self, a: &[T], c: &mut [T]) {
         let (stride, width) = (padded(self.rows), padded(self.cols));
         assert!(a.len().is_multiple_of(stride) && a.len() / stride * width == c.len(), "as many rows");
         if self.rows > 0 && self.cols > 0 {
-            dispatch(Product { matrix: *self, a, c });
+            dispatch(Product::<T, ADD> { matrix: *self, a, c });
+        } else if !ADD {
+            c.fill(T::default());
         }
     }
 }
 
-struct Product<'a, T> {
+struct Product<'a, T, const ADD: bool> {
     matrix: Panels<'a>,
     a: &'a [T],
     c: &'a mut [T],
 }
 
-impl<T: Scalar> Vectorised for Product<'_, T> {
+impl<T: Scalar, const ADD: bool> Vectorised for Product<'_, T, ADD> {
     type Output = ();
 
     #[inline(always)]
@@ -88,7 +99,7 @@ impl<T: Scalar> Vectorised for Product<'_, T> {
                 while a.len() >= $rows * stride && ($rows == 1 || $rows * vectors <= S::SUMS) {
                     let (rows, a_rest) = a.split_at($rows * stride);
                     let (out, c_rest) = c.split_at_mut($rows * width);
-                    self.matrix.block::<S, T, $rows>(rows, out);
+                    self.matrix.block::<S, T, $rows, ADD>(rows, out);
                     (a, c) = (a_rest, c_rest);
                 }
             };
@@ -103,7 +114,7 @@ impl<T: Scalar> Vectorised for Product<'_, T> {
 impl Panels<'_> {
     /// The product of `R` rows.
     #[inline(always)]
-    fn block<S: Simd, T: Scalar, const R: usize>(&self, a: &[T], c: &mut [T]) {
+    fn block<S: Simd, T: Scalar, const R: usize, const ADD: bool>(&self, a: &[T], c: &mut [T]) {
         let (stride, width) = (padded(self.rows), padded(self.cols));
         let mut rows: [&[T]; R] = [&[]; R];
         for r in 0..R {
@@ -116,18 +127,18 @@ impl Panels<'_> {
             let (now, later) = lanes.split_at(count * self.rows);
             if count == 2 {
                 let (first, second) = now.split_at(self.rows);
-                tile::<S, T, R, 2>(&rows, [first, second], &mut c[column..], width);
+                tile::<S, T, R, 2, ADD>(&rows, [first, second], &mut c[column..], width);
             } else {
-                tile::<S, T, R, 1>(&rows, [now], &mut c[column..], width);
+                tile::<S, T, R, 1, ADD>(&rows, [now], &mut c[column..], width);
             }
             (lanes, column) = (later, column + count * PANEL);
         }
     }
 }
 
-/// Adds the sums of `R` rows and `Q` panels, all of one length.
+/// Adds or sets the sums of `R` rows and `Q` panels, all of one length.
 #[inline(always)]
-fn tile<S: Simd, T: Scalar, const R: usize, const Q: usize>(
+fn tile<S: Simd, T: Scalar, const R: usize, const Q: usize, const ADD: bool>(
     a: &[&[T]; R],
     panels: [&[Lanes]; Q],
     c: &mut [T],
@@ -159,9 +170,12 @@ fn tile<S: Simd, T: Scalar, const R: usize, const Q: usize>(
     for r in 0..R {
         for q in 0..Q {
             let c: &mut [T; PANEL] = c[r * width + q * PANEL..].first_chunk_mut().expect("whole panels");
-            let mut total = *c;
-            for lane in 0..PANEL {
-                total[lane] += sums[r][q][lane];
+            let mut total = sums[r][q];
+            if ADD {
+                let before = *c;
+                for lane in 0..PANEL {
+                    total[lane] += before[lane];
+                }
             }
             *c = total;
         }
@@ -183,6 +197,9 @@ mod tests {
                 let a: Vec<T> = (0..count * padded(rows)).map(|k| number((k % 7) as f32 - 3.0)).collect();
                 let mut c = vec![number(7.0); count * padded(cols)];
                 matrix_in_panels.add_product(&a, &mut c);
+                let mut set = vec![number(9.0); c.len()];
+                matrix_in_panels.set_product(&a, &mut set);
+                assert!(c.iter().zip(&set).all(|(&added, &set)| added == number(7.0) + set));
                 for (a, c) in a.chunks(padded(rows)).zip(c.chunks(padded(cols))) {
                     for (j, &value) in c.iter().enumerate() {
                         let mut sum = number(0.0);

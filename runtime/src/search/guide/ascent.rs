@@ -131,11 +131,12 @@ impl<'c> Ascent<'c> {
         for (k, stage) in compact.stages.iter().enumerate() {
             let (before, rest) = stages.split_at_mut(k);
             let z = &mut rest[0].z[..count * stage.width];
-            z.fill(0.0);
             for edge in &stage.edges {
                 match edge.from {
-                    Some(s) => edge.forward.add_product(&before[s].h[..count * compact.stages[s].width], z),
-                    None => edge.forward.add_product(&x[..count * inputs], z),
+                    Some(s) => {
+                        edge.forward.product(&before[s].h[..count * compact.stages[s].width], z, edge.sets_forward)
+                    }
+                    None => edge.forward.product(&x[..count * inputs], z, edge.sets_forward),
                 }
             }
             dispatch(Push { stage, buffers: &mut rest[0], count });

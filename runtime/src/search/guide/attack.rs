@@ -127,11 +127,13 @@ impl<'c> Attack<'c> {
         for (k, stage) in self.compact.stages.iter().enumerate() {
             let (before, rest) = self.h.split_at_mut(k);
             let h = &mut rest[0][..count * stage.width];
-            h.fill(0.0);
             for edge in &stage.edges {
                 match edge.from {
-                    Some(s) => edge.forward.add_product(&before[s][..count * self.compact.stages[s].width], h),
-                    None => edge.forward.add_product(&self.x[..count * inputs], h),
+                    Some(s) => {
+                        let from = &before[s][..count * self.compact.stages[s].width];
+                        edge.forward.product(from, h, edge.sets_forward);
+                    }
+                    None => edge.forward.product(&self.x[..count * inputs], h, edge.sets_forward),
                 }
             }
             for (h, on) in h.chunks_mut(stage.width).zip(self.on[k].chunks_mut(stage.width)) {
@@ -156,8 +158,10 @@ impl<'c> Attack<'c> {
     /// The gradient of each row at its point, through the neurons that are on.
     fn backward(&mut self, rows: &[&Objective32]) {
         let (count, inputs) = (rows.len(), self.compact.inputs());
-        self.nu.iter_mut().for_each(|nu| nu.fill(0.0));
-        self.gradient[..count * inputs].fill(0.0);
+        let has_inputs = self.compact.stages.is_empty() || rows.iter().any(|row| row.x.is_some());
+        if has_inputs {
+            self.gradient[..count * inputs].fill(0.0);
+        }
         for (r, row) in rows.iter().enumerate() {
             for (&read, mu) in self.compact.reads.iter().zip(&row.mu) {
                 self.nu[read][r * mu.len()..(r + 1) * mu.len()].copy_from_slice(mu);
@@ -172,8 +176,14 @@ impl<'c> Attack<'c> {
             nu.iter_mut().zip(&self.on[k]).for_each(|(nu, on)| *nu *= on);
             for edge in &stage.edges {
                 match edge.from {
-                    Some(s) => edge.back.add_product(nu, &mut before[s][..count * self.compact.stages[s].width]),
-                    None => edge.back.add_product(nu, &mut self.gradient[..count * inputs]),
+                    Some(s) => {
+                        let to = &mut before[s][..count * self.compact.stages[s].width];
+                        edge.back.product(nu, to, edge.sets_back);
+                    }
+                    None => {
+                        let to = &mut self.gradient[..count * inputs];
+                        edge.back.product(nu, to, edge.sets_back && !has_inputs);
+                    }
                 }
             }
         }
