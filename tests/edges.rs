@@ -134,6 +134,23 @@ fn a_box_beyond_float64() {
     }
 }
 
+/// Many stages read what the row reads too, and what each adds to the row's own coefficient is rounded away: y = h − 100·2⁻²⁵·h.
+#[test]
+fn a_coefficient_that_many_stages_add_to() {
+    let one = |from, weight| GraphStage { reads: vec![(from, vec![vec![weight]])], bias: vec![0.0] };
+    let mut stages = vec![one(Source::Input, 1.0)];
+    stages.extend((0..100).map(|_| one(Source::Stage(0), 0.5f32.powi(25))));
+    let mut reads = vec![(Source::Stage(0), vec![vec![1.0]])];
+    reads.extend((1..=100).map(|s| (Source::Stage(s), vec![vec![-1.0]])));
+    stages.push(GraphStage { reads, bias: vec![0.0] });
+    let network = Graph::new(1, stages);
+    let property = property(&[("1", "1")], 1, "(assert (<= Y_0 0.999998))");
+    for options in options() {
+        let verdict = verify(&network, &property, &options, &Control::new(options.timeout)).verdict;
+        assert!(!matches!(verdict, Verdict::Holds(_)), "{verdict:?} by {options:?}");
+    }
+}
+
 /// The models that first showed these mistakes, where they lie beside the repository.
 #[test]
 fn known_reproducers() {

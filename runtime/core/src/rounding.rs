@@ -9,7 +9,7 @@
 //! where ε is 0 for sums and differences, and for products unless they underflow. A sum of n computed terms, in any order,
 //! fused or not, so differs from the exact one by at most about n·u times the sum of its terms' magnitudes and n·η. The
 //! constants below are twice u and twice η: the other half is room for second-order terms and for the rounding of the error
-//! bounds themselves, which holds while a sum has fewer than 2⁴⁰ terms (float64) or 2¹⁸ (float32). An overflow makes a sum
+//! bounds themselves, which holds while a sum has fewer than 2⁴⁰ terms (float64) or 2²² (float32). An overflow makes a sum
 //! infinite or NaN, and neither is ever a bound.
 
 use crate::kernel::PANEL;
@@ -18,7 +18,7 @@ use crate::kernel::PANEL;
 pub const EPSILON: f64 = f64::EPSILON;
 /// Absolute error of one float64 product that underflows, with room: the least positive number.
 pub const TINY: f64 = f64::from_bits(1);
-/// The same of float32: here the room is in the counts.
+/// The same of float32. Here the relative room is in the counts.
 pub const EPSILON_32: f64 = 1.001 / 16_777_216.0;
 pub const TINY_32: f64 = 1.0 / (1u128 << 75) as f64 / (1u128 << 74) as f64;
 
@@ -107,10 +107,12 @@ pub fn sum_error(terms: usize, size: f64) -> f64 {
     count * EPSILON * size + count * TINY
 }
 
-/// The same for a sum in float32, but for underflow, which is charged from what the sum is multiplied with.
+/// The same for a sum in float32, but for underflow, which is charged from what the sum is multiplied with. The second factor
+/// is for second-order terms: n·u/(1 − n·u) is at most n·u·(1 + 2·n·u) while n·u is at most a half.
 #[inline]
 pub fn sum_error_32(terms: usize, size: f64) -> f64 {
-    (terms as f64 + 4.0) * EPSILON_32 * size
+    let relative = (terms as f64 + 4.0) * EPSILON_32;
+    relative * (1.0 + 2.0 * relative) * size
 }
 
 /// What the products of such a sum that underflow may cost, if the sum is multiplied with this much; in float64 and in float32.
@@ -132,6 +134,22 @@ pub fn at_most(value: f64, roundings: usize) -> f64 {
     value * (1.0 + count * EPSILON) + count * TINY
 }
 
+/// Whether the processor rounds as all of this assumes: to nearest, and without taking subnormal numbers for 0. A host
+/// program may have set it otherwise.
+pub fn is_as_assumed() -> bool {
+    let half = core::hint::black_box(0.5);
+    let is_gradual = core::hint::black_box(TINY) * half * 2.0 == 0.0
+        && core::hint::black_box(f64::MIN_POSITIVE) * half > 0.0
+        && core::hint::black_box(f32::MIN_POSITIVE) * half as f32 > 0.0
+        && core::hint::black_box(f32::from_bits(1)) * 2.0 > 0.0;
+    let one = core::hint::black_box(1.0);
+    let is_nearest = one + 0.75 * f64::EPSILON == 1.0 + f64::EPSILON
+        && one + 0.25 * f64::EPSILON == 1.0
+        && -one - 0.75 * f64::EPSILON == -1.0 - f64::EPSILON
+        && -one - 0.25 * f64::EPSILON == -1.0;
+    is_gradual && is_nearest
+}
+
 /// The largest float32 that is not above; NaN stays NaN.
 #[inline]
 pub fn below(value: f64) -> f32 {
@@ -148,6 +166,11 @@ pub fn above(value: f64) -> f32 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn this_machine_rounds_as_assumed() {
+        assert!(is_as_assumed());
+    }
 
     #[test]
     fn what_is_no_number_is_no_bound() {

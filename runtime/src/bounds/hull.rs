@@ -23,7 +23,7 @@ use pg_core::Shape;
 use pg_core::kernel::dispatch;
 use pg_core::kernel::hull::{Need, Sides, Turn, roundings, spread};
 use pg_core::kernel::relax::{Centre, Least};
-use pg_core::rounding::{EPSILON_32, Sum, above, underflow_error_32};
+use pg_core::rounding::{EPSILON_32, Sum, above, sum_error_32, underflow_error_32};
 
 /// The neurons that may be spread, those with the largest need first.
 #[derive(Default)]
@@ -156,7 +156,7 @@ pub fn corner(
     }
     sum.add(-needs, needs, count);
     // Every subtraction from a pull is rounded once, and what is subtracted twice.
-    let pulls = (count as f64 + 4.0) * (EPSILON_32 * size + underflow_error_32(2 * width, 1.0));
+    let pulls = sum_error_32(count, size) + (count as f64 + 4.0) * underflow_error_32(2 * width, 1.0);
     sum.charge(error + pulls, 2 * count + 4);
     dispatch(Least { input: compact.input(), pull: a, x, sum });
 }

@@ -57,7 +57,7 @@ impl Objective {
             let add = |to: &mut f64, size: &mut f64, error: &mut f64, value: f64, value_error: f64| {
                 *to += lambda * value;
                 // What underflows is not nothing.
-                *size += (lambda * value).abs().max(if value == 0.0 { 0.0 } else { TINY });
+                *size += (lambda * value).abs().max(if (value, value_error) == (0.0, 0.0) { 0.0 } else { TINY });
                 *error += lambda * value_error;
             };
             for i in 0..inputs {

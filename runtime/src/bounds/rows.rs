@@ -1,9 +1,9 @@
 //! Rows to be bounded from below on a compact network: linear functions of what its target reads, in float32.
 
-use super::compact::Compact;
+use super::compact::{Compact, CompactStage};
 use super::objective::Objective;
 use super::table::{Bounds, Side};
-use pg_core::rounding::{EPSILON_32, TINY_32, at_most, sum_error};
+use pg_core::rounding::{EPSILON_32, TINY_32, at_most, sum_error, sum_error_32};
 use pg_core::{Edge, Source, Stage};
 
 /// A linear function of the activations that the target of a compact network reads, and perhaps of the box.
@@ -31,8 +31,15 @@ impl Compact {
         }
     }
 
-    fn row(&self, parts: Vec<(Source, Vec<f32>)>, constant: f64, error: f64) -> Objective32 {
-        let mut row = Objective32 { mu: vec![], x: None, constant, error };
+    /// A row of parts, each of what the target reads or of the box. `error` took at most so many roundings.
+    fn row(
+        &self,
+        parts: Vec<(Source, Vec<f32>)>,
+        constant: f64,
+        (error, terms): (f64, usize),
+        bounds: &Bounds,
+    ) -> Objective32 {
+        let mut row = Objective32 { mu: vec![], x: None, constant, error: 0.0 };
         for (from, mut part) in parts {
             if from == self.base {
                 part.resize(self.inputs(), 0.0);
@@ -43,7 +50,28 @@ impl Compact {
                 row.mu.push(part);
             }
         }
+        row.error = at_most(error + self.own_error(&row, bounds), terms + 4 * self.width + 4 * self.inputs());
         row
+    }
+
+    /// What the row's own coefficients may be off by on the way back. Stages of the compact network that read the same
+    /// source add to them, and each addition is rounded relative to them too.
+    fn own_error(&self, row: &Objective32, bounds: &Bounds) -> f64 {
+        let readers = |from: Option<usize>| {
+            let reads = |stage: &&CompactStage| stage.edges.iter().any(|edge| edge.from == from);
+            self.stages.iter().filter(reads).map(|stage| stage.neurons.len()).sum::<usize>()
+        };
+        let size = |a: f32, largest: f64| if a == 0.0 { 0.0 } else { f64::from(a).abs() * largest };
+        let hidden = self.reads.iter().zip(&row.mu).filter(|(read, _)| readers(Some(**read)) > 0).map(|(&read, mu)| {
+            let stage = &self.stages[read];
+            let sizes = stage.neurons.iter().zip(mu).map(|(&j, &a)| size(a, bounds.upper(stage.number)[j]));
+            sum_error_32(readers(Some(read)), sizes.sum())
+        });
+        let own = row.x.iter().filter(|_| readers(None) > 0).map(|x| {
+            let sizes = x.iter().zip(&self.input_size).map(|(&a, &largest)| size(a, largest));
+            sum_error_32(readers(None), sizes.sum())
+        });
+        hidden.chain(own).sum()
     }
 
     /// A side of a neuron of the target, exact but for the stage's stated error.
@@ -60,7 +88,7 @@ impl Compact {
         }
         let (weight_error, bias_error) = target.error_of(side.neuron);
         let error = if (weight_error, bias_error) == (0.0, 0.0) { 0.0 } else { weight_error * total + bias_error };
-        self.row(parts, f64::from(side.sign * target.bias[side.neuron]), at_most(error, terms))
+        self.row(parts, f64::from(side.sign * target.bias[side.neuron]), (error, terms), bounds)
     }
 
     /// A row with so many times another, both of hidden neurons: what the coefficients are rounded by is part of the error.
@@ -81,7 +109,9 @@ impl Compact {
             terms += 4 * a.len();
             mu.push(a.iter().zip(b).map(|(a, b)| a + times * b).collect());
         }
-        Objective32 { mu, x: None, constant: row.constant + product, error: at_most(error, terms) }
+        let mut sum = Objective32 { mu, x: None, constant: row.constant + product, error: 0.0 };
+        sum.error = at_most(error + self.own_error(&sum, bounds), terms + 4 * self.width);
+        sum
     }
 
     /// An objective over the network's outputs, carried over the last stage in float64 and rounded: the distance from what is
@@ -121,7 +151,7 @@ impl Compact {
                 error += objective.y_error[j] * lower[j].abs().max(upper[j].abs());
             }
         }
-        self.row(parts, constant, at_most(error + sum_error(objective.y.len(), size), terms))
+        self.row(parts, constant, (error + sum_error(objective.y.len(), size), terms), bounds)
     }
 }
 

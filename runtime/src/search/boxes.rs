@@ -4,7 +4,7 @@
 //! border and cover the box, so closing both closes it. Boxes too small to gain from splitting are handed on to the search
 //! over phases.
 
-use super::proof::{Goal, Reason, Region};
+use super::proof::{Goal, Region};
 use super::{End, Search};
 use crate::report::Activity;
 
@@ -93,11 +93,7 @@ impl<'a> Search<'a> {
         let tickets = self.proof.split(goal.number, goal.ticket);
         for ((lower, upper), ticket) in halves.into_iter().zip(tickets) {
             let part = 0.5f64.powi(depth as i32 + 1) / self.property.disjuncts.len() as f64;
-            let Some((bounder, bounds)) = self.bound_box(lower, upper, Some(&region.bounds)) else {
-                self.close_part(goal.number, ticket, Reason::Empty);
-                self.control.add_closed(part);
-                continue;
-            };
+            let (bounder, bounds) = self.bound_box(lower, upper, Some(&region.bounds));
             let mut half = Region { bounder, bounds, goals: vec![] };
             match self.goal(&half, goal.disjunct, goal.number, ticket) {
                 Some(goal) => {

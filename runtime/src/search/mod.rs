@@ -70,10 +70,15 @@ pub fn verify_tuned(
 ) -> Outcome {
     let shape = network.shape();
     shape.check();
+    let rounds_well = pg_core::rounding::is_as_assumed();
     let (proof, tickets) = Proof::new(property);
     let (counters, times, bodies) = (Counters::default(), Times::default(), HashMap::new());
     let mut search = Search { network, shape, property, options, tuning, control, proof, counters, times, bodies };
     let verdict = match search.run(tickets) {
+        _ if !rounds_well => {
+            let why = "the processor is set to flush subnormal numbers or not to round to nearest";
+            Verdict::Unknown(StopReason::GaveUp(why.into()))
+        }
         Ok(()) => match search.proof.finish() {
             Ok(proved) => Verdict::Holds(proved),
             Err(open) => Verdict::Unknown(StopReason::GaveUp(format!("{open} disjuncts were not settled"))),

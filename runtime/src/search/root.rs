@@ -3,7 +3,7 @@
 use super::guide::cuts::first_cuts;
 use super::proof::{Goal, Reason, Region, Ticket};
 use super::{End, Search, timed};
-use crate::bounds::{Bounder, Bounds, Objective, Relaxation};
+use crate::bounds::{Bounder, Bounds, NOT_EMPTY, Objective, Relaxation};
 use crate::options::{Engine, Inference};
 use crate::property::{Disjunct, InputBox};
 use crate::report::Activity;
@@ -28,10 +28,7 @@ impl<'a> Search<'a> {
         for (input, members) in groups {
             self.go_on()?;
             let (lower, upper) = input.enclosure();
-            let Some((bounder, bounds)) = self.bound_box(lower, upper, None) else {
-                members.into_iter().for_each(|(number, ticket)| self.close_part(number, ticket, Reason::Empty));
-                continue;
-            };
+            let (bounder, bounds) = self.bound_box(lower, upper, None);
             let mut region = Region { bounder, bounds, goals: vec![] };
             for (number, ticket) in members {
                 self.go_on()?;
@@ -47,15 +44,10 @@ impl<'a> Search<'a> {
         Ok(regions)
     }
 
-    /// Bounds of every neuron on a box; `None` if they contradict each other, so that it is empty.
-    pub fn bound_box(
-        &mut self,
-        lower: Vec<f64>,
-        upper: Vec<f64>,
-        larger: Option<&Bounds>,
-    ) -> Option<(Bounder<'a>, Bounds)> {
+    /// Bounds of every neuron on a box, which is not empty: bounds that contradict each other would be a mistake of ours.
+    pub fn bound_box(&mut self, lower: Vec<f64>, upper: Vec<f64>, larger: Option<&Bounds>) -> (Bounder<'a>, Bounds) {
         let (shape, rules) = (self.shape, self.rules());
-        timed(&mut self.times.bounds, || Bounder::new(shape, lower, upper, larger, rules)).ok()
+        timed(&mut self.times.bounds, || Bounder::new(shape, lower, upper, larger, rules)).expect(NOT_EMPTY)
     }
 
     /// The slopes that bounds are computed with: the paper's are the chord's.

@@ -25,7 +25,7 @@ pub struct Claim {
 }
 
 /// What became of a claim.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct Answer {
     /// The row is at least this everywhere: more than the target if the claim is proved.
     pub bound: f32,
@@ -33,6 +33,13 @@ pub struct Answer {
     pub settled: Option<Settled>,
     pub nodes: u64,
     pub depth: u64,
+}
+
+/// Of a claim that was not tried.
+impl Default for Answer {
+    fn default() -> Answer {
+        Answer { bound: f32::NEG_INFINITY, settled: None, nodes: 0, depth: 0 }
+    }
 }
 
 impl Answer {
