@@ -12,12 +12,14 @@ use pg_core::Network;
 use pg_runtime::options::Options;
 use pg_runtime::property::{Property, Violation};
 use pg_runtime::verdict::Witness;
-use pg_tests::Random;
 use pg_tests::case::border::{several_rows, single_row};
-use pg_tests::case::{Case, vnnlib};
+use pg_tests::case::{Case, onnx, vnnlib};
 use pg_tests::judge::{Answer, ask, combinations, everything, is_counterexample, one_thread};
 use pg_tests::oracle::{eval_exact, exact};
+use pg_tests::{Random, Verifier};
+use prost::Message;
 use std::borrow::Borrow;
+use std::process::Command;
 
 /// Networks with one row each, asked with this many thresholds.
 const SINGLE_ROW_NETWORKS: usize = 500;
@@ -190,4 +192,31 @@ fn cases_lie_on_both_sides_of_the_border() {
         assert!((cases.len() / 4..cases.len() * 3 / 4).contains(&satisfiable), "{what}: {satisfiable} satisfiable");
         assert!((cases.len() / 2..cases.len() * 19 / 20).contains(&clear), "{what}: {clear} clear");
     }
+}
+
+/// The shipped program: a verifier that is generated and built for a random network, asked as a user would.
+#[test]
+fn a_freshly_generated_verifier() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let cases = single_row(&mut Random::new(15), LARGER_RELUS, 4 * THRESHOLDS);
+    let (model, text) = (dir.path().join("net.onnx"), dir.path().join("p.vnnlib"));
+    std::fs::write(&model, onnx(&cases[0].net).encode_to_vec()).expect("written");
+    let verifier = Verifier::build(&model, &dir.path().join("crate"));
+    let (mut clear, mut unknown) = (0, 0);
+    for (case, engine) in cases.iter().zip(["auto", "phases", "peregrinn"].into_iter().cycle()) {
+        std::fs::write(&text, vnnlib::text(case)).expect("written");
+        let mut command = Command::new(&verifier.binary);
+        command.arg("verify").arg(&text).args(["--engine", engine, "--threads", "1", "--timeout", "20", "--quiet"]);
+        let output = command.output().expect("it runs");
+        let word = String::from_utf8_lossy(&output.stdout).lines().next().unwrap_or_default().to_string();
+        let expected = if case.satisfiable { "sat" } else { "unsat" };
+        assert!(
+            [expected, "unknown", "timeout"].contains(&word.as_str()),
+            "{word} by {engine}\n{}",
+            vnnlib::text(case)
+        );
+        clear += usize::from(case.is_clear());
+        unknown += usize::from(case.is_clear() && word != expected);
+    }
+    assert!(clear > THRESHOLDS && unknown * UNKNOWN <= clear, "{unknown} of {clear} clear cases are unknown");
 }
