@@ -10,7 +10,7 @@ use super::hull::corner;
 use super::rows::Objective32;
 use pg_core::kernel::dispatch;
 use pg_core::kernel::hull::Turn;
-use pg_core::kernel::relax::{Relax, Rows, Stage};
+use pg_core::kernel::relax::{Block, Neurons, Relax};
 use pg_core::rounding::Sum;
 
 /// Rows evaluated together.
@@ -191,9 +191,9 @@ impl<'c> Batch<'c> {
             let stage = &self.compact.stages[k];
             let (before, rest) = self.stages.split_at_mut(k);
             let Buffers { mu, alpha, slope, cost, shift, nu, loss, .. } = &mut rest[0];
-            let data = Stage { bias: &stage.bias, slop: &stage.slop, is_spread: stage.is_spread };
-            let rows = Rows { mu, alpha, slope, cost, shift, nu, loss };
-            dispatch(Relax { stage: data, rows, sums: &mut self.sums[..count] });
+            let neurons = Neurons { bias: &stage.bias, slop: &stage.slop, is_spread: stage.is_spread };
+            let rows = Block { mu, alpha, slope, cost, shift, nu, loss };
+            dispatch(Relax { neurons, rows, sums: &mut self.sums[..count] });
             let nu = &rest[0].nu[..count * stage.width];
             for edge in &stage.edges {
                 match edge.from {

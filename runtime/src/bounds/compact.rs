@@ -22,7 +22,7 @@ use super::hull::Hull;
 use super::packed::Packed;
 use super::table::Bounds;
 use pg_core::kernel::padded;
-use pg_core::kernel::relax::InputBox;
+use pg_core::kernel::relax::CentredBox;
 use pg_core::rounding::{EPSILON_32, TINY_32, above, at_most, below, sum_error_32, underflow_error_32};
 use pg_core::{Edge, Shape, Source, Stage};
 
@@ -216,8 +216,8 @@ impl Compact {
         }
     }
 
-    pub(super) fn input(&self) -> InputBox<'_> {
-        InputBox { lower: &self.input_lower, upper: &self.input_upper, centre: &self.centre, radius: &self.radius }
+    pub(super) fn input(&self) -> CentredBox<'_> {
+        CentredBox { lower: &self.input_lower, upper: &self.input_upper, centre: &self.centre, radius: &self.radius }
     }
 
     /// The length of a row of inputs.

@@ -6,8 +6,8 @@ use super::panels::{PANEL, chunks, chunks_mut};
 use super::simd::{Simd, Vectorised};
 use crate::rounding::Sum;
 
-/// What is known of a stage, one number a neuron, padded with zeros.
-pub struct Stage<'a> {
+/// What is known of a stage's neurons, one number each, padded with zeros.
+pub struct Neurons<'a> {
     pub bias: &'a [f32],
     /// What a unit of a multiplier may cost by rounding and by the stage's stated error.
     pub slop: &'a [f32],
@@ -16,7 +16,7 @@ pub struct Stage<'a> {
 }
 
 /// A batch of rows as wide as the stage.
-pub struct Rows<'a> {
+pub struct Block<'a> {
     pub mu: &'a [f32],
     /// The part of μ ≥ 0, and of μ < 0, that is the multiplier.
     pub alpha: &'a [f32],
@@ -32,8 +32,8 @@ pub struct Rows<'a> {
 
 /// Chooses the multipliers of one stage and adds their terms to the sums, one a row.
 pub struct Relax<'a> {
-    pub stage: Stage<'a>,
-    pub rows: Rows<'a>,
+    pub neurons: Neurons<'a>,
+    pub rows: Block<'a>,
     pub sums: &'a mut [Sum],
 }
 
@@ -42,9 +42,9 @@ impl Vectorised for Relax<'_> {
 
     #[inline(always)]
     fn run<S: Simd>(self) {
-        let Relax { stage, rows, sums } = self;
-        let width = stage.bias.len();
-        let (bias, slop) = (chunks(stage.bias), chunks(stage.slop));
+        let Relax { neurons, rows, sums } = self;
+        let width = neurons.bias.len();
+        let (bias, slop) = (chunks(neurons.bias), chunks(neurons.slop));
         for (slot, total) in sums.iter_mut().enumerate() {
             let row = slot * width..(slot + 1) * width;
             let (mu, alpha) = (chunks(&rows.mu[row.clone()]), chunks(&rows.alpha[row.clone()]));
@@ -60,7 +60,7 @@ impl Vectorised for Relax<'_> {
                 for lane in 0..PANEL {
                     let positive = mu[lane] >= 0.0;
                     let part = if positive { alpha[lane] } else { slope[lane] };
-                    let cost = if positive || stage.is_spread { 0.0 } else { cost[lane] };
+                    let cost = if positive || neurons.is_spread { 0.0 } else { cost[lane] };
                     multiplier[lane] = S::mul_add(part, mu[lane], shift[lane]);
                     let (least, constant) = (mu[lane] * cost, multiplier[lane] * bias[lane]);
                     lost[lane] = -least;
@@ -77,7 +77,7 @@ impl Vectorised for Relax<'_> {
 
 /// The least value of rows over the box, by its centre and radius, in two steps: see [`Centre`] and [`Least`].
 #[derive(Clone, Copy)]
-pub struct InputBox<'a> {
+pub struct CentredBox<'a> {
     pub lower: &'a [f32],
     pub upper: &'a [f32],
     /// Centre and radius enclose the box.
@@ -88,7 +88,7 @@ pub struct InputBox<'a> {
 /// Turns the coefficients of a row into pulls, that is times the radius, and adds their value at the centre. Returns an upper
 /// bound of the pulls' magnitudes together.
 pub struct Centre<'a> {
-    pub input: InputBox<'a>,
+    pub input: CentredBox<'a>,
     pub a: &'a mut [f32],
     pub sum: &'a mut Sum,
 }
@@ -120,7 +120,7 @@ impl Vectorised for Centre<'_> {
 
 /// Adds the least value over the box of what pulls are left, and keeps the corner where it is.
 pub struct Least<'a> {
-    pub input: InputBox<'a>,
+    pub input: CentredBox<'a>,
     pub pull: &'a [f32],
     pub x: &'a mut [f32],
     pub sum: &'a mut Sum,
