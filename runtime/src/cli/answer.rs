@@ -45,7 +45,7 @@ pub fn summary(model: &Model, question: &Question, outcome: &Outcome) -> String 
         "{}, {}: {word}, {meaning}\n{total:.3} s, {} nodes, {} leaves, depth {}, {} LP calls, {} samples\n{empty}",
         model.name,
         question.file,
-        counters.nodes,
+        counters.nodes + counters.neuron_nodes + counters.property_nodes,
         counters.leaves,
         counters.max_depth,
         counters.lp_calls,
