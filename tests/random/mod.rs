@@ -141,6 +141,7 @@ fn subject(random: &mut Random, kind: Kind, sizes: (usize, usize)) -> Subject {
         _ => None,
     };
     if let Some(exponents) = exponents {
+        networks::switch_on(random, &mut net, &region);
         net = networks::rescaled(&net, &exponents);
         region = networks::rescaled_region(&region, &exponents[0]);
     }

@@ -148,6 +148,33 @@ pub fn rescaled_region(region: &Region, exponents: &[i32]) -> Region {
     Region { lower: times(&region.lower, 1), upper: times(&region.upper, 1), rows }
 }
 
+/// Gives three of four neurons before the last hidden layer a bias with which they are on in the whole box, so that few
+/// undecided neurons are left, and bounds are tight.
+pub fn switch_on(random: &mut Random, net: &mut [Layer], region: &Region) {
+    let ends = region.lower.iter().zip(&region.upper);
+    let mut sides: Vec<(BigRational, BigRational)> = ends.map(|(l, u)| (l.clone(), u.clone())).collect();
+    let before_last = net.len().saturating_sub(2);
+    for layer in &mut net[..before_last] {
+        let mut after = Vec::new();
+        for (weights, bias) in layer.weights.iter().zip(&mut layer.bias) {
+            let (mut low, mut high) = (exact(*bias), exact(*bias));
+            for (&w, (l, u)) in weights.iter().zip(&sides) {
+                let (least, most) = if w < 0.0 { (u, l) } else { (l, u) };
+                low += exact(w) * least;
+                high += exact(w) * most;
+            }
+            if low.is_negative() && random.below(4) > 0 {
+                let raised = nearest(&(exact(*bias) - &low)).next_up();
+                let by = exact(raised) - exact(*bias);
+                (*bias, low, high) = (raised, low + &by, high + by);
+            }
+            let zero = BigRational::zero;
+            after.push((low.max(zero()), high.max(zero())));
+        }
+        sides = after;
+    }
+}
+
 /// Gives half of the neurons the bias with which, up to its rounding, their kink meets some point of the box.
 pub fn bend_inside(random: &mut Random, net: &mut [Layer], region: &Region) {
     for depth in 0..net.len() {
