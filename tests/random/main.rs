@@ -13,9 +13,9 @@ use std::time::{Duration, Instant};
 
 /// Asks every engine about random tiny networks, and holds the answers against exact brute force.
 ///
-/// A third of the networks have ordinary numbers, a third are degenerate, and a third have weights of every exponent of
-/// float32. A wrong verdict, a panic or a search that does not stop is printed with all that is needed to ask again,
-/// and makes the exit code 1.
+/// The engines, and the variants of the paper's, take turns. A third of the networks have ordinary numbers, a third are
+/// degenerate, and a third have weights of every exponent of float32. A wrong verdict, a panic or a search that does
+/// not stop is printed with all that is needed to ask again, and makes the exit code 1.
 #[derive(Parser)]
 struct Arguments {
     /// Cases to try
@@ -30,7 +30,7 @@ struct Arguments {
     /// Ask every engine about this case only, and describe it whatever the answers are
     #[arg(long, value_name = "N", conflicts_with_all = ["count", "from", "kind"])]
     case: Option<u64>,
-    /// Try only cases of this kind
+    /// Try only cases of this kind: ordinary, dyadic, wild, layers, peak, neurons, drifting or coefficients
     #[arg(long, value_name = "KIND", value_parser = kind)]
     kind: Option<Kind>,
     /// Cases tried at once
