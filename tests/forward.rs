@@ -65,19 +65,20 @@ fn generated_crates_of_the_benchmarks_agree_with_tract() {
 
 /// The same network as NNet text: identity normalisation, so that it must agree with the ONNX file.
 fn as_nnet(network: &pg_codegen::net::Net) -> String {
-    let widths = network.widths();
+    let widths: Vec<usize> =
+        std::iter::once(network.inputs).chain(network.stages.iter().map(|stage| stage.width())).collect();
     let list = |values: &[String]| values.join(",") + ",\n";
     let repeat = |value: &str, count: usize| list(&vec![value.to_string(); count]);
-    let (inputs, outputs) = (network.inputs(), network.outputs());
+    let (inputs, outputs) = (network.inputs, network.outputs());
     let mut text = format!("// a test\n{},{inputs},{outputs},{},\n", widths.len() - 1, widths.iter().max().unwrap());
     text += &list(&widths.iter().map(usize::to_string).collect::<Vec<_>>());
     text += "0,\n";
     text += &(repeat("-1e9", inputs) + &repeat("1e9", inputs) + &repeat("0", inputs + 1) + &repeat("1", inputs + 1));
-    for layer in &network.layers {
-        for row in layer.weight.rows() {
+    for stage in &network.stages {
+        for row in stage.edges[0].map.dense().rows() {
             text += &list(&row.iter().map(|w| format!("{w:e}")).collect::<Vec<_>>());
         }
-        for bias in &layer.bias {
+        for bias in &stage.bias {
             text += &format!("{bias:e},\n");
         }
     }
@@ -88,12 +89,14 @@ fn as_nnet(network: &pg_codegen::net::Net) -> String {
 fn networks_survive_the_way_through_nnet() {
     for path in onnx_networks() {
         let net = compile(&path).unwrap();
+        assert!(net.is_chain());
         let file = tempfile::Builder::new().suffix(".nnet").tempfile().unwrap();
         std::fs::write(file.path(), as_nnet(&net)).unwrap();
         let back = compile(file.path()).unwrap();
-        assert_eq!(net.layers.len(), back.layers.len());
-        for (a, b) in net.layers.iter().zip(&back.layers) {
-            assert_eq!((&a.weight, &a.bias), (&b.weight, &b.bias), "{}", path.display());
+        assert_eq!(net.stages.len(), back.stages.len());
+        for (a, b) in net.stages.iter().zip(&back.stages) {
+            let maps = [a, b].map(|stage| stage.edges[0].map.dense());
+            assert_eq!((&maps[0], &a.bias), (&maps[1], &b.bias), "{}", path.display());
             assert!(b.error.is_zero());
         }
     }

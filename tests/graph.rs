@@ -3,12 +3,29 @@
 use crate::Random;
 use crate::oracle::Layer;
 use pg_codegen::interpret::Tables;
+use pg_codegen::net::{Edge, Map, Rows, Stage, StageError};
 use pg_core::{Model, Network, Shape, Source};
 
 /// A stage as rows of coefficients for each source that it reads, and biases.
 pub struct GraphStage {
     pub reads: Vec<(Source, Vec<Vec<f32>>)>,
     pub bias: Vec<f32>,
+}
+
+impl GraphStage {
+    /// As the compiler would choose its maps.
+    fn compiled(&self) -> Stage {
+        let edge = |(from, matrix): &(Source, Vec<Vec<f32>>)| {
+            let mut rows = Rows::new(matrix[0].len());
+            for row in matrix {
+                let entries = row.iter().enumerate().filter(|(_, w)| **w != 0.0);
+                rows.push(entries.map(|(col, &w)| (col as u32, w)));
+            }
+            Edge { from: *from, map: Map::choose(rows, &[]) }
+        };
+        let (edges, error) = (self.reads.iter().map(edge).collect(), StageError::none(self.bias.len()));
+        Stage { origin: "a test".into(), edges, bias: self.bias.clone(), error }
+    }
 }
 
 pub struct Graph {
@@ -21,8 +38,7 @@ impl Graph {
     pub fn new(inputs: usize, stages: Vec<GraphStage>) -> Graph {
         let mut tables = Tables::new(inputs);
         for stage in &stages {
-            let reads: Vec<_> = stage.reads.iter().map(|(from, rows)| (*from, rows.concat())).collect();
-            tables.push(&reads, stage.bias.clone(), None);
+            tables.push(&stage.compiled());
         }
         Graph { inputs, stages, tables }
     }

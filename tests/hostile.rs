@@ -25,7 +25,7 @@ fn with(change: impl FnOnce(&mut GraphProto)) -> ModelProto {
 #[test]
 fn the_base_model_is_sound() {
     let net = compile(&small().encode_to_vec()).unwrap();
-    assert_eq!(net.widths(), [2, 2, 1]);
+    assert_eq!((net.inputs, net.stages[0].width(), net.outputs()), (2, 2, 1));
     assert!(matches!(net.source.format, Format::Onnx { opset: 13, .. }));
 }
 

@@ -72,6 +72,17 @@ impl Approx {
         (nearest.is_finite() && distance.is_finite()).then_some((nearest, distance))
     }
 
+    /// The same, but 0 only for what is 0 exactly: a coefficient that is 0 tells that nothing is read there.
+    pub fn to_nonzero_f32(self) -> Option<(f32, f64)> {
+        match self.to_f32() {
+            Some((0.0, distance)) if distance > 0.0 => {
+                let least = f32::from_bits(1).copysign(self.value as f32);
+                Some((least, sum_up([distance, f64::from(least.abs())])))
+            }
+            found => found,
+        }
+    }
+
     /// The number rounded to float32. Rounding is monotone: the result lies between those of the two ends.
     pub fn rounded_to_f32(self) -> Approx {
         let rounded = |v: f64| f64::from(v as f32);

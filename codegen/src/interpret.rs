@@ -1,9 +1,10 @@
 //! A network run from run-time data, without a build: the same kernels as generated code calls, on sizes that only the run
 //! knows.
 
-use crate::net::{Layer, LayerError, Net};
+use crate::net::{self, Net};
+use ndarray::Array2;
 use pg_core::kernel::{Lanes, ZERO, padded};
-use pg_core::map::{Dense, Map, pack, panels};
+use pg_core::map::{Conv, Dense, Geometry, Map, Sparse, pack, panels};
 use pg_core::sweep::forward;
 use pg_core::{Edge, Model, Network, Shape, Source, Stage, StageError};
 
@@ -18,13 +19,8 @@ pub struct Interpreter {
 
 impl Interpreter {
     pub fn new(net: Net) -> Interpreter {
-        let mut tables = Tables::new(net.inputs());
-        for (k, layer) in net.layers.iter().enumerate() {
-            let from = k.checked_sub(1).map_or(Source::Input, Source::Stage);
-            let Layer { weight, bias, error, .. } = layer;
-            let rows: Vec<f32> = weight.iter().copied().collect();
-            tables.push(&[(from, rows)], bias.to_vec(), (!error.is_zero()).then(|| error.clone()));
-        }
+        let mut tables = Tables::new(net.inputs);
+        net.stages.iter().for_each(|stage| tables.push(stage));
         Interpreter { format: net.source.format.to_string(), net, tables }
     }
 }
@@ -44,15 +40,16 @@ impl Network for Interpreter {
     }
 }
 
-/// The data of a network's stages, owned: any graph of dense maps.
+/// The data of a network's stages, owned: any graph.
 pub struct Tables {
     inputs: usize,
     /// Borrow from the data below, which is why nothing hands them out for longer than the tables live.
     stages: Vec<Stage<'static>>,
     _edges: Vec<Box<[Edge<'static>]>>,
     _lanes: Vec<Box<[Lanes]>>,
-    _biases: Vec<Box<[f32]>>,
+    _numbers: Vec<Box<[f32]>>,
     _errors: Vec<Box<[f64]>>,
+    _indices: Vec<Box<[u32]>>,
 }
 
 /// Keeps data in a list that only grows, and refers to it there.
@@ -66,28 +63,39 @@ fn keep<T>(kept: &mut Vec<Box<[T]>>, values: Vec<T>) -> &'static [T] {
 
 impl Tables {
     pub fn new(inputs: usize) -> Tables {
-        Tables { inputs, stages: vec![], _edges: vec![], _lanes: vec![], _biases: vec![], _errors: vec![] }
+        let (_edges, _lanes, _numbers, _errors, _indices) = (vec![], vec![], vec![], vec![], vec![]);
+        Tables { inputs, stages: vec![], _edges, _lanes, _numbers, _errors, _indices }
     }
 
-    /// Adds a stage: what it reads, each with its matrix, one row a neuron after the other.
-    pub fn push(&mut self, reads: &[(Source, Vec<f32>)], bias: Vec<f32>, error: Option<LayerError>) {
-        let rows = bias.len();
-        let mut edges = Vec::with_capacity(reads.len());
-        for (from, matrix) in reads {
-            let cols = self.shape().width(*from);
-            let transposed = (0..cols).flat_map(|c| (0..rows).map(move |r| matrix[r * cols + c]));
-            let (mut forward, mut back) = (vec![ZERO; panels(cols, rows)], vec![ZERO; panels(rows, cols)]);
-            pack(cols, rows, &transposed.collect::<Vec<_>>(), &mut forward);
-            pack(rows, cols, matrix, &mut back);
-            let (forward, back) = (keep(&mut self._lanes, forward), keep(&mut self._lanes, back));
-            edges.push(Edge { from: *from, map: Map::Dense(Dense::new(rows, cols, forward, back)) });
-        }
-        let error = error.map(|LayerError { weight, bias }| StageError {
-            weight: keep(&mut self._errors, weight),
-            bias: keep(&mut self._errors, bias),
+    pub fn push(&mut self, stage: &net::Stage) {
+        let edges = stage.edges.iter().map(|edge| Edge { from: edge.from, map: self.map(&edge.map) }).collect();
+        let error = (!stage.error.is_zero()).then(|| StageError {
+            weight: keep(&mut self._errors, stage.error.weight.clone()),
+            bias: keep(&mut self._errors, stage.error.bias.clone()),
         });
-        let (edges, bias) = (keep(&mut self._edges, edges), keep(&mut self._biases, bias));
+        let (edges, bias) = (keep(&mut self._edges, edges), keep(&mut self._numbers, stage.bias.clone()));
         self.stages.push(Stage { edges, bias, error });
+    }
+
+    fn map(&mut self, map: &net::Map) -> Map<'static> {
+        match map {
+            net::Map::Dense(matrix) => {
+                let (rows, cols) = matrix.dim();
+                let (mut forward, mut back) = (vec![ZERO; panels(cols, rows)], vec![ZERO; panels(rows, cols)]);
+                pack(cols, rows, &matrix.t().iter().copied().collect::<Vec<_>>(), &mut forward);
+                pack(rows, cols, &matrix.iter().copied().collect::<Vec<_>>(), &mut back);
+                let (forward, back) = (keep(&mut self._lanes, forward), keep(&mut self._lanes, back));
+                Map::Dense(Dense::new(rows, cols, forward, back))
+            }
+            net::Map::Sparse(rows) => {
+                let (starts, columns) = (rows.starts.clone(), rows.columns.clone());
+                let (starts, columns) = (keep(&mut self._indices, starts), keep(&mut self._indices, columns));
+                Map::Sparse(Sparse::new(rows.cols, starts, columns, keep(&mut self._numbers, rows.values.clone())))
+            }
+            net::Map::Conv { geometry, kernel } => {
+                Map::Conv(Conv::new(*geometry, keep(&mut self._lanes, kernel_lanes(geometry, kernel))))
+            }
+        }
     }
 
     pub fn shape(&self) -> Shape<'_> {
@@ -113,4 +121,14 @@ impl Tables {
             }
         }
     }
+}
+
+/// A kernel in the panels that convolutions read.
+pub fn kernel_lanes(geometry: &Geometry, kernel: &Array2<f32>) -> Vec<Lanes> {
+    let mut lanes = vec![ZERO; geometry.lanes()];
+    for (channel, row) in kernel.rows().into_iter().enumerate() {
+        let at = geometry.panel_of(channel);
+        row.iter().enumerate().for_each(|(tap, &w)| lanes[at.0 * geometry.patch() + tap].0[at.1] = w);
+    }
+    lanes
 }

@@ -1,8 +1,10 @@
 //! Every decision about the generated crate, before any text: names, sizes, storage.
 
 use crate::error::Error;
-use crate::net::{Layer, Net};
+use crate::net::{Edge, Map, Net, Stage};
+use pg_core::Source;
 use pg_core::kernel::PANEL;
+use pg_core::map::Geometry;
 use std::fmt;
 
 /// What [`crate::emit`] substitutes.
@@ -11,23 +13,44 @@ pub struct Plan {
     /// Package, library and binary are named the same.
     pub name: String,
     pub net: Net,
-    pub layers: Vec<LayerPlan>,
-    /// Inputs evaluated together: as many as keep the activations of two layers within the cache.
+    pub stages: Vec<StagePlan>,
+    /// Inputs evaluated together: as many as keep the activations of all stages within the cache.
     pub block: usize,
     pub runtime: Runtime,
 }
 
 #[derive(Debug)]
-pub struct LayerPlan {
-    pub inputs: usize,
-    pub outputs: usize,
-    pub panels: usize,
-    /// Of the transposed matrix.
-    pub back_panels: usize,
+pub struct StagePlan {
+    /// Counted from 1.
+    pub number: usize,
+    pub width: usize,
+    pub edges: Vec<EdgePlan>,
     pub relu: bool,
-    pub storage: Storage,
-    /// Whether the layer states an error.
+    /// Whether the stage states an error.
     pub rounded: bool,
+}
+
+#[derive(Debug)]
+pub struct EdgePlan {
+    /// What names of items and files end with: the stage's number, and the edge's where there are several.
+    pub suffix: String,
+    pub from: Source,
+    pub inputs: usize,
+    pub kind: Kind,
+    pub storage: Storage,
+}
+
+#[derive(Debug)]
+pub enum Kind {
+    Dense {
+        panels: usize,
+        /// Of the transposed matrix.
+        back_panels: usize,
+    },
+    Sparse {
+        entries: usize,
+    },
+    Conv(Geometry),
 }
 
 /// How the weights are written down.
@@ -35,7 +58,7 @@ pub struct LayerPlan {
 pub enum Storage {
     /// Numbers that a person can read, one neuron a line.
     Text,
-    /// The bytes of the panels.
+    /// The bytes that the kernels read.
     Bytes,
 }
 
@@ -51,7 +74,7 @@ pub enum Runtime {
     },
 }
 
-/// A layer of up to this many weights is written as text.
+/// A map of up to this many weights is written as text.
 const TEXT_WEIGHTS: usize = 4096;
 /// The blocks to choose from, all of whole register tiles.
 const BLOCKS: [usize; 4] = [48, 24, 12, 1];
@@ -63,25 +86,33 @@ pub fn lower(net: Net, name: Option<&str>, runtime: Runtime) -> Result<Plan, Err
         Some(name) => checked_name(name)?,
         None => default_name(&net.source.stem),
     };
-    let last = net.layers.len() - 1;
-    let layers = net.layers.iter().enumerate().map(|(k, layer)| layer_plan(layer, k < last)).collect();
-    let activations: usize = net.widths()[1..].iter().map(|width| width * size_of::<f32>()).sum();
+    let last = net.stages.len() - 1;
+    let stages = net.stages.iter().enumerate().map(|(k, stage)| stage_plan(stage, k + 1, k < last)).collect();
+    let activations: usize = net.stages.iter().map(|stage| stage.width() * size_of::<f32>()).sum();
     let fits = |block: &&usize| **block * activations <= BLOCK_BYTES;
     let block = BLOCKS.iter().find(fits).copied().unwrap_or(1);
-    Ok(Plan { name, net, layers, block, runtime })
+    Ok(Plan { name, net, stages, block, runtime })
 }
 
-fn layer_plan(layer: &Layer, relu: bool) -> LayerPlan {
-    let (outputs, inputs) = layer.weight.dim();
-    LayerPlan {
-        inputs,
-        outputs,
-        panels: outputs.div_ceil(PANEL),
-        back_panels: inputs.div_ceil(PANEL),
-        relu,
-        storage: if layer.weight.len() <= TEXT_WEIGHTS { Storage::Text } else { Storage::Bytes },
-        rounded: !layer.error.is_zero(),
-    }
+fn stage_plan(stage: &Stage, number: usize, relu: bool) -> StagePlan {
+    let suffix = |e: usize| match stage.edges.len() {
+        1 => number.to_string(),
+        _ => format!("{number}_{}", e + 1),
+    };
+    let edges = stage.edges.iter().enumerate().map(|(e, edge)| edge_plan(edge, suffix(e))).collect();
+    StagePlan { number, width: stage.width(), edges, relu, rounded: !stage.error.is_zero() }
+}
+
+fn edge_plan(Edge { from, map }: &Edge, suffix: String) -> EdgePlan {
+    let kind = match map {
+        Map::Dense(matrix) => {
+            Kind::Dense { panels: matrix.nrows().div_ceil(PANEL), back_panels: matrix.ncols().div_ceil(PANEL) }
+        }
+        Map::Sparse(rows) => Kind::Sparse { entries: rows.values.len() },
+        Map::Conv { geometry, .. } => Kind::Conv(*geometry),
+    };
+    let storage = if map.parameters() <= TEXT_WEIGHTS { Storage::Text } else { Storage::Bytes };
+    EdgePlan { suffix, from: *from, inputs: map.cols(), kind, storage }
 }
 
 /// `verifier_` and the model's file name, which no keyword or reserved name begins with.
@@ -121,8 +152,8 @@ fn checked_name(name: &str) -> Result<String, Error> {
 impl fmt::Display for Plan {
     fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
         writeln!(f, "crate {}, block {}, runtime {:?}", self.name, self.block, self.runtime)?;
-        for (k, layer) in self.layers.iter().enumerate() {
-            writeln!(f, "layer {}: {layer:?}", k + 1)?;
+        for stage in &self.stages {
+            writeln!(f, "{stage:?}")?;
         }
         Ok(())
     }

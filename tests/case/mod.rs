@@ -88,7 +88,7 @@ impl Case {
 /// The network by way of an ONNX model, or why the compiler refuses it.
 pub fn interpreter(net: &[Layer]) -> Result<Interpreter, String> {
     let compiled = compile(&onnx(net)).map_err(|error| error.to_string())?;
-    assert!(compiled.layers.iter().all(|layer| layer.error.is_zero()), "nothing is rounded");
+    assert!(compiled.stages.iter().all(|stage| stage.error.is_zero()), "nothing is rounded");
     Ok(Interpreter::new(compiled))
 }
 

@@ -2,6 +2,7 @@
 //!
 //! The same plan always gives the same bytes: no date, no absolute path, no unordered map.
 
+mod maps;
 mod network;
 mod template;
 mod weights;
@@ -66,20 +67,20 @@ fn dependency(runtime: &Runtime, folder: &str, more: &str) -> String {
 }
 
 fn readme(plan: &Plan) -> Vec<(&'static str, String)> {
-    let mut layers = String::new();
-    for (k, (layer, made)) in plan.layers.iter().zip(&plan.net.layers).enumerate() {
-        let relu = if layer.relu { "ReLU" } else { "" };
-        let exact = if layer.rounded { "rounded" } else { "exact" };
-        layers +=
-            &format!("| {} | {} | {} | {relu} | {exact} | {} |\n", k + 1, layer.inputs, layer.outputs, made.origin);
+    let mut stages = String::new();
+    for (plan, stage) in plan.stages.iter().zip(&plan.net.stages) {
+        let relu = if plan.relu { "ReLU" } else { "" };
+        let exact = if plan.rounded { "rounded" } else { "exact" };
+        let (reads, kinds) = (stage.reads(), stage.kinds());
+        stages += &format!("| {} | {reads} | {kinds} | {relu} | {exact} | {} |\n", plan.number, stage.origin);
     }
     vec![
         ("name", plan.name.clone()),
         ("crate", plan.name.replace('-', "_")),
-        ("inputs", plan.net.inputs().to_string()),
+        ("inputs", plan.net.inputs.to_string()),
         ("format", plan.net.source.format.to_string()),
         ("sha256", plan.net.source.sha256.clone()),
         ("version", env!("CARGO_PKG_VERSION").into()),
-        ("layers", layers),
+        ("stages", stages),
     ]
 }

@@ -1,51 +1,73 @@
-//! The weight files: text that a person can read for small layers, the panels' bytes for large ones.
+//! The weight files: text that a person can read for small maps, the bytes that kernels read for large ones.
 
 use super::File;
-use crate::lower::{LayerPlan, Plan, Storage};
-use crate::net::Layer;
-use ndarray::ArrayView2;
+use crate::interpret::kernel_lanes;
+use crate::lower::{EdgePlan, Plan, StagePlan, Storage};
+use crate::net::{Map, Stage};
+use ndarray::{Array2, ArrayView2};
 use pg_core::kernel::PANEL;
 
 pub fn weights(plan: &Plan) -> Vec<File> {
-    let layers = plan.layers.iter().zip(&plan.net.layers).enumerate();
-    layers.flat_map(|(k, (plan, layer))| layer_files(k + 1, plan, layer)).collect()
+    plan.stages.iter().zip(&plan.net.stages).flat_map(|(plan, stage)| stage_files(plan, stage)).collect()
 }
 
-fn layer_files(k: usize, plan: &LayerPlan, layer: &Layer) -> Vec<File> {
-    let mut files = match plan.storage {
-        Storage::Text => {
-            let rows: Vec<String> = layer.weight.rows().into_iter().map(|row| list(row.iter())).collect();
-            vec![File::text(path("weight", k, plan.storage), format!("[\n{}]\n", lines(&rows)))]
-        }
-        Storage::Bytes => vec![
-            File { path: path("weight", k, plan.storage), bytes: panels(layer.weight.view()) },
-            File { path: path("back", k, plan.storage), bytes: panels(layer.weight.t()) },
-        ],
-    };
-    files.push(vector("bias", k, layer.bias.iter()));
+fn stage_files(plan: &StagePlan, stage: &Stage) -> Vec<File> {
+    let number = plan.number.to_string();
+    let mut files: Vec<File> =
+        plan.edges.iter().zip(&stage.edges).flat_map(|(plan, edge)| edge_files(plan, &edge.map)).collect();
+    files.push(vector("bias", &number, stage.bias.iter()));
     if plan.rounded {
-        files.push(vector("weight_error", k, layer.error.weight.iter()));
-        files.push(vector("bias_error", k, layer.error.bias.iter()));
+        files.push(vector("weight_error", &number, stage.error.weight.iter()));
+        files.push(vector("bias_error", &number, stage.error.bias.iter()));
     }
     files
 }
 
-/// Where a file of layer `k` lies below `src/`.
-pub fn file_name(what: &str, k: usize, storage: Storage) -> String {
+fn edge_files(plan: &EdgePlan, map: &Map) -> Vec<File> {
+    let bytes = |what: &str, bytes: Vec<u8>| File { path: path(what, &plan.suffix, Storage::Bytes), bytes };
+    let rows = |what: &str, matrix: &Array2<f32>| {
+        let rows: Vec<String> = matrix.rows().into_iter().map(|row| list(row.iter())).collect();
+        File::text(path(what, &plan.suffix, Storage::Text), format!("[\n{}]\n", lines(&rows)))
+    };
+    match (map, plan.storage) {
+        (Map::Dense(matrix), Storage::Text) => vec![rows("weight", matrix)],
+        (Map::Dense(matrix), Storage::Bytes) => {
+            vec![bytes("weight", panels(matrix.view())), bytes("back", panels(matrix.t()))]
+        }
+        (Map::Conv { kernel, .. }, Storage::Text) => vec![rows("kernel", kernel)],
+        (Map::Conv { geometry, kernel }, Storage::Bytes) => {
+            let lanes = kernel_lanes(geometry, kernel);
+            vec![bytes("kernel", lanes.iter().flat_map(|lanes| lanes.0).flat_map(f32::to_le_bytes).collect())]
+        }
+        (Map::Sparse(rows), Storage::Text) => vec![
+            vector("starts", &plan.suffix, rows.starts.iter()),
+            vector("columns", &plan.suffix, rows.columns.iter()),
+            vector("values", &plan.suffix, rows.values.iter()),
+        ],
+        (Map::Sparse(rows), Storage::Bytes) => vec![
+            bytes("starts", rows.starts.iter().flat_map(|v| v.to_le_bytes()).collect()),
+            bytes("columns", rows.columns.iter().flat_map(|v| v.to_le_bytes()).collect()),
+            bytes("values", rows.values.iter().flat_map(|v| v.to_le_bytes()).collect()),
+        ],
+    }
+}
+
+/// Where a file lies below `src/`.
+pub fn file_name(what: &str, suffix: &str, storage: Storage) -> String {
     let ending = match storage {
         Storage::Text => "in",
         Storage::Bytes => "bin",
     };
-    format!("weights/{what}_{k}.{ending}")
+    format!("weights/{what}_{suffix}.{ending}")
 }
 
-fn path(what: &str, k: usize, storage: Storage) -> String {
-    format!("src/{}", file_name(what, k, storage))
+fn path(what: &str, suffix: &str, storage: Storage) -> String {
+    format!("src/{}", file_name(what, suffix, storage))
 }
 
-fn vector<'a, T: std::fmt::Debug + 'a>(what: &str, k: usize, values: impl Iterator<Item = &'a T>) -> File {
+fn vector<'a, T: std::fmt::Debug + 'a>(what: &str, suffix: &str, values: impl Iterator<Item = &'a T>) -> File {
     let values: Vec<String> = values.map(|v| format!("{v:?}")).collect();
-    File::text(path(what, k, Storage::Text), format!("[\n{}]\n", lines(&values)))
+    File::text(path(what, suffix, Storage::Text), format!("[\n{}]\n", lines(&values)))
 }
 
 /// The shortest decimals that read back as the same bits.

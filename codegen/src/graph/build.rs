@@ -54,7 +54,7 @@ impl GraphBuilder {
         }
         let output = self.graph.fresh_value(output.into(), shape);
         let origin = op.name().into();
-        self.graph.nodes.push(Node { name: name.into(), origin, function, inputs: reads, output });
+        self.graph.nodes.push(Node { name: name.into(), origin, function, inputs: reads, output, windows: vec![] });
         Ok(Operand::Value(output))
     }
 

@@ -13,6 +13,7 @@ use crate::affine::Affine;
 use crate::approx::Approx;
 pub use build::{GraphBuilder, Operand};
 pub use op::Op;
+use pg_core::map::Geometry;
 
 pub type ValueId = usize;
 
@@ -49,6 +50,8 @@ pub struct Node {
     pub function: Function,
     pub inputs: Vec<ValueId>,
     pub output: ValueId,
+    /// The convolutions that it was made from: some of its maps may still be one.
+    pub windows: Vec<Geometry>,
 }
 
 #[derive(Clone, Debug)]

@@ -7,6 +7,7 @@ use super::is_affine;
 use crate::affine::{Affine, Matrix};
 use crate::error::Error;
 use crate::graph::{Function, Graph, Node, ValueId};
+use pg_core::map::Geometry;
 
 pub fn run(mut graph: Graph, _: &mut Vec<String>) -> Result<Graph, Error> {
     let producers = graph.producers();
@@ -15,12 +16,13 @@ pub fn run(mut graph: Graph, _: &mut Vec<String>) -> Result<Graph, Error> {
         let node = &mut rest[0];
         if let Function::Affine(map) = &node.function {
             let composed = substitute(node, map, before, &producers);
-            let (function, inputs, origin) =
+            let (function, inputs, origin, windows) =
                 composed.map_err(|why| Error::Model(format!("node '{}': {why}", node.name)))?;
             if !function.is_usable() {
                 return Err(Error::Model(format!("node '{}': folding it overflows", node.name)));
             }
             (node.function, node.inputs, node.origin) = (Function::Affine(function), inputs, origin);
+            node.windows = windows;
         }
     }
     graph.drop_unread();
@@ -33,14 +35,16 @@ fn substitute(
     map: &Affine,
     before: &[Node],
     producers: &[Option<usize>],
-) -> Result<(Affine, Vec<ValueId>, String), String> {
+) -> Result<(Affine, Vec<ValueId>, String, Vec<Geometry>), String> {
     let mut result = Affine { matrices: vec![], bias: map.bias.clone() };
     let mut sources = Vec::new();
     let mut origins: Vec<&str> = Vec::new();
+    let mut windows = node.windows.clone();
     for (matrix, &id) in map.matrices.iter().zip(&node.inputs) {
         match producers[id].map(|p| &before[p]) {
-            Some(Node { function: Function::Affine(inner), inputs, origin, .. }) => {
+            Some(Node { function: Function::Affine(inner), inputs, origin, windows: given, .. }) => {
                 origins.push(origin);
+                windows.extend(given.iter().filter(|window| !node.windows.contains(window)));
                 matrix.accumulate(&inner.bias, &mut result.bias);
                 for (inner, &source) in inner.matrices.iter().zip(inputs) {
                     add_term(&mut result, &mut sources, source, matrix.compose(inner)?);
@@ -50,7 +54,7 @@ fn substitute(
         }
     }
     origins.push(&node.origin);
-    Ok((result, sources, origins.join(" + ")))
+    Ok((result, sources, origins.join(" + "), windows))
 }
 
 fn add_term(result: &mut Affine, sources: &mut Vec<ValueId>, source: ValueId, matrix: Matrix) {

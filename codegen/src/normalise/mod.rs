@@ -1,11 +1,12 @@
-//! From a graph to the normal form of affine layers and ReLUs, by a list of passes.
+//! From a graph to the normal form of stages, by a list of passes.
 //!
 //! Each pass establishes an invariant that is checked right after it and holds from then on.
 
 mod alternate;
 mod compose;
-mod layers;
 mod prune;
+mod share;
+mod stages;
 
 use crate::error::Error;
 use crate::graph::{Function, Graph};
@@ -21,7 +22,8 @@ pub struct Pass {
     check: fn(&Graph),
 }
 
-pub const PASSES: [Pass; 3] = [
+pub const PASSES: [Pass; 4] = [
+    Pass { name: "share", about: "no ReLU repeats another, or changes nothing", run: share::run, check: share::check },
     Pass {
         name: "compose",
         about: "no affine map reads another: chains are multiplied out",
@@ -30,13 +32,13 @@ pub const PASSES: [Pass; 3] = [
     },
     Pass {
         name: "alternate",
-        about: "one chain: affine, ReLU, affine, ..., affine",
+        about: "stages: affine, ReLU, affine, ..., affine, each map of earlier ReLUs and the input",
         run: alternate::run,
         check: alternate::check,
     },
     Pass {
         name: "prune",
-        about: "every hidden neuron is read by the layer after it",
+        about: "every hidden neuron is read, but for some of convolutions",
         run: prune::run,
         check: prune::check,
     },
@@ -52,7 +54,8 @@ pub fn normalise(model: Model, mut observe: impl FnMut(&str, &Graph)) -> Result<
         PASSES[..=index].iter().for_each(|done| (done.check)(&graph));
         observe(pass.name, &graph);
     }
-    Ok(Net { layers: layers::layers(&graph)?, source: model.source, domain: model.domain, notes })
+    let (inputs, stages) = (graph.values[graph.input].entries(), stages::stages(&graph)?);
+    Ok(Net { source: model.source, domain: model.domain, inputs, stages, notes })
 }
 
 fn is_affine(function: &Function) -> bool {

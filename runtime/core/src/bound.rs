@@ -67,15 +67,17 @@ pub struct Rows<'w> {
 /// largest activations that they read, and the stage's stated error. `largest` is by source, one number an activation.
 pub fn slop<'l>(shape: &Shape, stage: usize, largest: impl Fn(Source) -> &'l [f64], into: &mut [f64]) {
     let data = &shape.stages[stage];
-    let total: f64 = data.edges.iter().map(|edge| largest(edge.from).iter().sum::<f64>()).sum();
     let terms: usize = data.edges.iter().map(|edge| edge.map.cols()).sum();
     for (j, into) in into.iter_mut().enumerate() {
         let (weight_error, bias_error) = data.error_of(j);
-        let mut cost = weight_error * total + bias_error;
+        let mut cost = bias_error;
         for edge in data.edges {
             let sizes = largest(edge.from);
-            let size: f64 = edge.map.row(j).map(|(i, w)| f64::from(w).abs() * sizes[i]).sum();
+            let (mut size, mut read) = (0.0, 0.0);
+            edge.map.row(j).for_each(|(i, w)| (size, read) = (size + f64::from(w).abs() * sizes[i], read + sizes[i]));
             cost += sum_error(shape.terms_back(edge.from), size);
+            // What is exact costs nothing, also where there is no bound to multiply it with.
+            cost += if weight_error == 0.0 { 0.0 } else { weight_error * read };
         }
         *into = at_most(cost, 2 * terms + 8);
     }

@@ -8,7 +8,7 @@
 //! chain has one edge a stage, a residual sum two.
 
 use crate::kernel::padded;
-use crate::map::{Dense, Map};
+use crate::map::{Conv, Dense, Map, Sparse};
 
 /// What a stage reads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -34,8 +34,9 @@ pub struct Stage<'a> {
     pub error: Option<StageError<'a>>,
 }
 
-/// The model's stage differs from this one by at most `weight[j]` in each coefficient of neuron j and by at most `bias[j]`
-/// in its bias: on activations h, by at most `weight[j]·‖h‖₁ + bias[j]`.
+/// The model's stage differs from this one by at most `weight[j]` in each coefficient of neuron j that is not 0, and by at most
+/// `bias[j]` in its bias; what is 0 here is 0 there. On activations h the difference so is at most `weight[j]·Σ|h_i| + bias[j]`,
+/// over those that the neuron reads.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct StageError<'a> {
     pub weight: &'a [f64],
@@ -52,6 +53,14 @@ pub struct Shape<'a> {
 impl<'a> Edge<'a> {
     pub const fn dense(from: Source, map: Dense<'a>) -> Edge<'a> {
         Edge { from, map: Map::Dense(map) }
+    }
+
+    pub const fn sparse(from: Source, map: Sparse<'a>) -> Edge<'a> {
+        Edge { from, map: Map::Sparse(map) }
+    }
+
+    pub const fn conv(from: Source, map: Conv<'a>) -> Edge<'a> {
+        Edge { from, map: Map::Conv(map) }
     }
 }
 

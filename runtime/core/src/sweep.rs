@@ -48,12 +48,9 @@ pub fn enclose(shape: &Shape, room: &mut [Ball]) {
             Source::Input => 0,
             Source::Stage(s) => shape.inputs + shape.start(s),
         };
-        let terms: usize = stage.edges.iter().map(|edge| edge.map.cols()).sum();
-        let read = stage.edges.iter().flat_map(|edge| &before[place(edge.from)..][..edge.map.cols()]);
-        let total: f64 = read.map(|ball| ball.centre.abs() + ball.radius).sum();
         for (j, ball) in from[..stage.width()].iter_mut().enumerate() {
             let bias = f64::from(stage.bias[j]);
-            let (mut sum, mut size, mut spread) = (bias, bias.abs(), 0.0);
+            let (mut sum, mut size, mut spread, mut total, mut terms) = (bias, bias.abs(), 0.0, 0.0, 0);
             for edge in stage.edges {
                 let read = &before[place(edge.from)..];
                 for (i, w) in edge.map.row(j) {
@@ -62,6 +59,8 @@ pub fn enclose(shape: &Shape, room: &mut [Ball]) {
                     sum += term;
                     size += term.abs();
                     spread += w.abs() * radius;
+                    total += centre.abs() + radius;
+                    terms += 1;
                 }
             }
             let (weight_error, bias_error) = stage.error_of(j);

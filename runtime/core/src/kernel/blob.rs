@@ -7,7 +7,7 @@ macro_rules! blob {
     ($path:literal) => {{
         #[cfg(not(target_endian = "little"))]
         compile_error!("the weights are stored little-endian");
-        // SAFETY: the target is an array of floats, for which every bit pattern is valid.
+        // SAFETY: the target is an array of numbers, for which every bit pattern is valid.
         unsafe { ::core::mem::transmute(*include_bytes!($path)) }
     }};
 }

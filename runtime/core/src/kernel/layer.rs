@@ -1,15 +1,15 @@
-//! A dense affine layer with constant sizes, as generated code has it: `z = W·h + b`, one input at a time or many.
+//! Linear maps with constant sizes, as generated code has them: `z + W·h`, one input at a time or many; z begins as the bias.
 //!
 //! Weights lie in panels of [`PANEL`] neurons: for each input the weights of sixteen neurons are adjacent and aligned,
 //! one or two vector registers. A tile of rows and panels is summed in registers over all inputs; the last panel is
 //! padded with zero neurons whose results are not stored.
 //!
-//! Every sum has one term per input and the bias, added in some order, fused or not: the error bounds of the verifier
-//! assume no more than that.
+//! Every sum has one term per input and what it begins with, added in some order, fused or not: the error bounds of the
+//! verifier assume no more than that.
 
 use super::panels::{Lanes, PANEL, ZERO};
 use super::simd::Simd;
-use crate::map::Dense;
+use crate::map::{Dense, Sparse};
 
 /// The weights of sixteen neurons from each of `I` inputs.
 pub type Panel<const I: usize> = [Lanes; I];
@@ -25,17 +25,6 @@ pub const fn pack<const I: usize, const O: usize, const P: usize>(rows: &[[f32; 
             packed[o / PANEL][i].0[o % PANEL] = rows[o][i];
             i += 1;
         }
-        o += 1;
-    }
-    packed
-}
-
-/// The same for one number a neuron.
-pub const fn pack_bias<const O: usize, const P: usize>(bias: &[f32; O]) -> [Lanes; P] {
-    let mut packed = [ZERO; P];
-    let mut o = 0;
-    while o < O {
-        packed[o / PANEL].0[o % PANEL] = bias[o];
         o += 1;
     }
     packed
@@ -57,26 +46,24 @@ pub const fn pack_back<const I: usize, const O: usize, const P: usize>(rows: &[[
     packed
 }
 
-/// An affine map of constant sizes: `O` rows and `I` columns in `P` panels.
-pub struct Layer<const I: usize, const O: usize, const P: usize> {
-    weight: &'static [Panel<I>; P],
-    bias: &'static [Lanes; P],
+/// A linear map of constant sizes.
+pub trait Linear<const I: usize, const O: usize> {
+    /// z + W·h.
+    fn add<S: Simd>(&self, h: &[f32; I], z: [f32; O]) -> [f32; O];
+
+    /// Adds W·h to z, for each row of `h`.
+    fn add_batch<S: Simd>(&self, h: &[[f32; I]], z: &mut [[f32; O]]);
 }
 
-impl<const I: usize, const O: usize, const P: usize> Layer<I, O, P> {
-    pub const fn new(weight: &'static [Panel<I>; P], bias: &'static [Lanes; P]) -> Self {
-        Layer { weight, bias }
-    }
+/// A dense matrix of constant sizes: `O` rows and `I` columns in `P` panels.
+pub struct Layer<const I: usize, const O: usize, const P: usize> {
+    weight: &'static [Panel<I>; P],
+}
 
-    /// The same matrix as data, with its panels for the way back.
-    pub const fn map<const B: usize>(&self, back: &'static [Panel<O>; B]) -> Dense<'static> {
-        Dense::new(O, I, self.weight.as_flattened(), back.as_flattened())
-    }
-
-    /// z = W·h + b.
+impl<const I: usize, const O: usize, const P: usize> Linear<I, O> for Layer<I, O, P> {
     #[inline(always)]
-    pub fn affine<S: Simd>(&self, h: &[f32; I]) -> [f32; O] {
-        let mut z = [[0.0; O]];
+    fn add<S: Simd>(&self, h: &[f32; I], z: [f32; O]) -> [f32; O] {
+        let mut z = [z];
         let h = core::array::from_ref(h);
         let mut panel = 0;
         while panel < P {
@@ -90,15 +77,8 @@ impl<const I: usize, const O: usize, const P: usize> Layer<I, O, P> {
         z
     }
 
-    /// max(W·h + b, 0).
     #[inline(always)]
-    pub fn relu<S: Simd>(&self, h: &[f32; I]) -> [f32; O] {
-        self.affine::<S>(h).map(relu)
-    }
-
-    /// z = W·h + b for each row of `h`.
-    #[inline(always)]
-    pub fn affine_batch<S: Simd>(&self, h: &[[f32; I]], z: &mut [[f32; O]]) {
+    fn add_batch<S: Simd>(&self, h: &[[f32; I]], z: &mut [[f32; O]]) {
         assert_eq!(h.len(), z.len());
         let wide = PANEL * size_of::<f32>() > S::VECTOR;
         let mut panel = 0;
@@ -109,12 +89,29 @@ impl<const I: usize, const O: usize, const P: usize> Layer<I, O, P> {
             };
         }
     }
+}
 
-    /// max(W·h + b, 0) for each row of `h`.
+impl<const I: usize, const O: usize> Linear<I, O> for Sparse<'_> {
     #[inline(always)]
-    pub fn relu_batch<S: Simd>(&self, h: &[[f32; I]], z: &mut [[f32; O]]) {
-        self.affine_batch::<S>(h, z);
-        z.as_flattened_mut().iter_mut().for_each(|z| *z = relu(*z));
+    fn add<S: Simd>(&self, h: &[f32; I], mut z: [f32; O]) -> [f32; O] {
+        self.add_row(h, &mut z);
+        z
+    }
+
+    #[inline(always)]
+    fn add_batch<S: Simd>(&self, h: &[[f32; I]], z: &mut [[f32; O]]) {
+        h.iter().zip(z).for_each(|(h, z)| self.add_row(h, z));
+    }
+}
+
+impl<const I: usize, const O: usize, const P: usize> Layer<I, O, P> {
+    pub const fn new(weight: &'static [Panel<I>; P]) -> Self {
+        Layer { weight }
+    }
+
+    /// The same matrix as data, with its panels for the way back.
+    pub const fn map<const B: usize>(&self, back: &'static [Panel<O>; B]) -> Dense<'static> {
+        Dense::new(O, I, self.weight.as_flattened(), back.as_flattened())
     }
 
     /// `Q` panels for all rows, as many rows at a time as fill the registers; returns `Q`.
@@ -153,14 +150,18 @@ impl<const I: usize, const O: usize, const P: usize> Layer<I, O, P> {
         z: &mut [[f32; O]; R],
     ) -> usize {
         let mut sums = [[[[0.0; PANEL]; Q]; R]; U];
-        sums[0] = [from(self.bias, panel); R];
+        for r in 0..R {
+            for q in 0..Q {
+                sums[0][r][q] = load(&z[r][(panel + q) * PANEL..]);
+            }
+        }
         for step in 0..I / U {
             for (u, sums) in sums.iter_mut().enumerate() {
-                self.add::<S, R, Q>(h, panel, step * U + u, sums);
+                self.add_input::<S, R, Q>(h, panel, step * U + u, sums);
             }
         }
         for i in I / U * U..I {
-            self.add::<S, R, Q>(h, panel, i, &mut sums[0]);
+            self.add_input::<S, R, Q>(h, panel, i, &mut sums[0]);
         }
         for r in 0..R {
             for q in 0..Q {
@@ -178,7 +179,7 @@ impl<const I: usize, const O: usize, const P: usize> Layer<I, O, P> {
 
     /// Adds what input `i` contributes.
     #[inline(always)]
-    fn add<S: Simd, const R: usize, const Q: usize>(
+    fn add_input<S: Simd, const R: usize, const Q: usize>(
         &self,
         h: &[[f32; I]; R],
         panel: usize,
@@ -201,14 +202,17 @@ impl<const I: usize, const O: usize, const P: usize> Layer<I, O, P> {
     }
 }
 
-/// `Q` panels of numbers from `first` on. A loop: a closure would not be compiled for the instruction set at hand.
+/// A panel, or as much of it as there are neurons and zeros.
 #[inline(always)]
-fn from<const P: usize, const Q: usize>(panels: &[Lanes; P], first: usize) -> [[f32; PANEL]; Q] {
-    let mut taken = [[0.0; PANEL]; Q];
-    for q in 0..Q {
-        taken[q] = panels[first + q].0;
+fn load(z: &[f32]) -> [f32; PANEL] {
+    match z.first_chunk() {
+        Some(z) => *z,
+        None => {
+            let mut panel = [0.0; PANEL];
+            panel[..z.len()].copy_from_slice(z);
+            panel
+        }
     }
-    taken
 }
 
 /// Stores a panel, or as much of it as there are neurons.
@@ -222,8 +226,15 @@ fn store(panel: &[f32; PANEL], z: &mut [f32]) {
 
 /// max(z, 0), where a NaN stays one: an overflow must not come out as a number.
 #[inline(always)]
-fn relu(z: f32) -> f32 {
-    if z < 0.0 { 0.0 } else { z }
+pub fn relu<const N: usize>(mut z: [f32; N]) -> [f32; N] {
+    z.iter_mut().for_each(|z| *z = if *z < 0.0 { 0.0 } else { *z });
+    z
+}
+
+/// The same for each row.
+#[inline(always)]
+pub fn relu_batch<const N: usize>(z: &mut [[f32; N]]) {
+    z.as_flattened_mut().iter_mut().for_each(|z| *z = if *z < 0.0 { 0.0 } else { *z });
 }
 
 #[cfg(test)]
@@ -248,8 +259,7 @@ mod tests {
     };
     static BIAS: [f32; O] = [0.5; O];
     static WEIGHT: [Panel<I>; 3] = pack(&ROWS);
-    static PACKED_BIAS: [Lanes; 3] = pack_bias(&BIAS);
-    static LAYER: Layer<I, O, 3> = Layer::new(&WEIGHT, &PACKED_BIAS);
+    static LAYER: Layer<I, O, 3> = Layer::new(&WEIGHT);
 
     /// Small integers: every order of summation is exact.
     fn expected(h: &[f32; I]) -> [f32; O] {
@@ -263,11 +273,10 @@ mod tests {
 
         #[inline(always)]
         fn run<S: Simd>(self) -> Self::Output {
-            let mut z = vec![[0.0; O]; self.0.len()];
-            LAYER.affine_batch::<S>(self.0, &mut z);
+            let mut z = vec![BIAS; self.0.len()];
+            LAYER.add_batch::<S>(self.0, &mut z);
             for (h, z) in self.0.iter().zip(&z) {
-                assert_eq!(LAYER.affine::<S>(h), *z);
-                assert_eq!(LAYER.relu::<S>(h), z.map(|z| z.max(0.0)));
+                assert_eq!(LAYER.add::<S>(h, BIAS), *z);
             }
             z
         }
@@ -305,7 +314,10 @@ mod tests {
 
     #[test]
     fn an_overflow_stays_visible() {
-        assert!(relu(f32::NAN).is_nan());
-        assert_eq!(relu(-1.0), 0.0);
+        assert!(relu([f32::NAN])[0].is_nan());
+        assert_eq!(relu([-1.0, 2.0]), [0.0, 2.0]);
+        let mut rows = [[f32::NAN, -1.0], [3.0, -0.5]];
+        relu_batch(&mut rows);
+        assert!(rows[0][0].is_nan() && rows[0][1] == 0.0 && rows[1] == [3.0, 0.0]);
     }
 }

@@ -3,12 +3,13 @@
 #![allow(clippy::needless_range_loop, reason = "loops over the lanes of arrays are what is compiled to vector code")]
 
 mod blob;
+pub mod conv;
 pub mod hull;
 mod layer;
 mod panels;
 pub mod relax;
 mod simd;
 
-pub use layer::{Layer, Panel, pack, pack_back, pack_bias};
+pub use layer::{Layer, Linear, Panel, pack, pack_back, relu, relu_batch};
 pub use panels::{Chunk, Lanes, PANEL, Panels, ZERO, chunks, chunks_mut, padded};
 pub use simd::{Portable, Scalar, Simd, Vectorised, dispatch};

@@ -1,26 +1,37 @@
 //! The linear maps between stages: a file for each kind, all with the same few methods.
 
+mod conv;
 mod dense;
+mod sparse;
 
+pub use crate::kernel::conv::Geometry;
 use crate::kernel::{Lanes, Scalar};
+pub use conv::Conv;
 pub use dense::Dense;
+pub use sparse::Sparse;
 
 /// A matrix of one row a neuron of the stage that reads, one column an activation of what it reads.
 #[derive(Clone, Copy, Debug)]
 pub enum Map<'a> {
     Dense(Dense<'a>),
+    Sparse(Sparse<'a>),
+    Conv(Conv<'a>),
 }
 
 impl<'a> Map<'a> {
     pub fn rows(&self) -> usize {
         match self {
             Map::Dense(map) => map.rows(),
+            Map::Sparse(map) => map.rows(),
+            Map::Conv(map) => map.rows(),
         }
     }
 
     pub fn cols(&self) -> usize {
         match self {
             Map::Dense(map) => map.cols(),
+            Map::Sparse(map) => map.cols(),
+            Map::Conv(map) => map.cols(),
         }
     }
 
@@ -28,6 +39,8 @@ impl<'a> Map<'a> {
     pub fn add_forward(&self, h: &[f32], z: &mut [f32]) {
         match self {
             Map::Dense(map) => map.add_forward(h, z),
+            Map::Sparse(map) => map.add_forward(h, z),
+            Map::Conv(map) => map.add_forward(h, z),
         }
     }
 
@@ -35,20 +48,62 @@ impl<'a> Map<'a> {
     pub fn add_back<T: Scalar>(&self, nu: &[T], mu: &mut [T]) {
         match self {
             Map::Dense(map) => map.add_back(nu, mu),
+            Map::Sparse(map) => map.add_back(nu, mu),
+            Map::Conv(map) => map.add_back(nu, mu),
         }
     }
 
     /// The entries of a row that are not 0, by ascending column.
     pub fn row(self, neuron: usize) -> impl Iterator<Item = (usize, f32)> + 'a {
         match self {
-            Map::Dense(map) => map.row(neuron),
+            Map::Dense(map) => Entries::Dense(map.row(neuron)),
+            Map::Sparse(map) => Entries::Sparse(map.row(neuron)),
+            Map::Conv(map) => Entries::Conv(map.row(neuron)),
         }
     }
 
-    /// The columns of a row that are given, in that order.
+    /// The columns of a row that are given, which ascend.
     pub fn pick(&self, neuron: usize, cols: &[usize], into: &mut [f32]) {
+        if let Map::Dense(map) = self {
+            return map.pick(neuron, cols, into);
+        }
+        into.fill(0.0);
+        let mut at = 0;
+        for (col, w) in self.row(neuron) {
+            at += cols[at..].partition_point(|&given| given < col);
+            if cols.get(at) == Some(&col) {
+                into[at] = w;
+            }
+        }
+    }
+}
+
+/// The entries of a row of a map of any kind.
+enum Entries<D, S, C> {
+    Dense(D),
+    Sparse(S),
+    Conv(C),
+}
+
+impl<T, D: Iterator<Item = T>, S: Iterator<Item = T>, C: Iterator<Item = T>> Iterator for Entries<D, S, C> {
+    type Item = T;
+
+    #[inline]
+    fn next(&mut self) -> Option<T> {
         match self {
-            Map::Dense(map) => map.pick(neuron, cols, into),
+            Entries::Dense(entries) => entries.next(),
+            Entries::Sparse(entries) => entries.next(),
+            Entries::Conv(entries) => entries.next(),
+        }
+    }
+
+    /// One decision for the whole row: loops over it are as fast as the kind allows.
+    #[inline]
+    fn fold<A, F: FnMut(A, T) -> A>(self, start: A, add: F) -> A {
+        match self {
+            Entries::Dense(entries) => entries.fold(start, add),
+            Entries::Sparse(entries) => entries.fold(start, add),
+            Entries::Conv(entries) => entries.fold(start, add),
         }
     }
 }
