@@ -95,6 +95,10 @@ pub fn float(name: &str, value: f32) -> AttributeProto {
     AttributeProto { f: Some(value), ..attribute(name, AttributeType::Float) }
 }
 
+pub fn string(name: &str, value: &str) -> AttributeProto {
+    AttributeProto { s: Some(value.into()), ..attribute(name, AttributeType::String) }
+}
+
 pub fn float_list(name: &str, values: &[f32]) -> AttributeProto {
     AttributeProto { floats: values.to_vec(), ..attribute(name, AttributeType::Floats) }
 }

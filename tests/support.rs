@@ -7,6 +7,7 @@ pub mod model;
 pub mod oracle;
 pub mod random;
 pub mod real;
+pub mod values;
 
 use pg_codegen::lower::{Plan, lower};
 use pg_codegen::{build, compile, emit};

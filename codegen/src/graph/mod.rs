@@ -13,6 +13,7 @@ use crate::affine::Affine;
 use crate::approx::Approx;
 pub use build::{GraphBuilder, Operand};
 pub use op::Op;
+pub use ops::window::{AutoPad, Window};
 use pg_core::map::Geometry;
 
 pub type ValueId = usize;

@@ -1,5 +1,7 @@
 //! The operators a format may name, before each is given its meaning in [`super::ops`].
 
+use super::ops::window::Window;
+
 /// Attributes are resolved to the newest opset's meaning; what a format passes as an input stays an input.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Op {
@@ -10,6 +12,10 @@ pub enum Op {
         trans_b: bool,
     },
     MatMul,
+    Conv {
+        window: Window,
+        groups: i64,
+    },
     Add,
     Sub,
     Mul,
@@ -48,6 +54,7 @@ impl Op {
         match self {
             Op::Gemm { .. } => "Gemm",
             Op::MatMul => "MatMul",
+            Op::Conv { .. } => "Conv",
             Op::Add => "Add",
             Op::Sub => "Sub",
             Op::Mul => "Mul",

@@ -1,5 +1,6 @@
 //! Add, Sub, Mul, Div with broadcasting, and BatchNormalization at inference.
 
+use super::bilinear::row;
 use super::{Reading, broadcast, broadcast_indices, checked_len};
 use crate::affine::{Affine, Matrix};
 use crate::approx::Approx;
@@ -27,12 +28,12 @@ pub fn binary(op: &Op, a: &Reading, b: &Reading) -> Result<(Vec<usize>, Affine),
     Ok((shape, map))
 }
 
-/// Adds `sign` times the operand: a matrix if it is computed, bias if it is constant.
-fn add_operand(map: &mut Affine, operand: &Reading, indices: &[usize], sign: Approx) {
+/// Adds `factor` times the operand's entries at `indices`: a matrix if it is computed, bias if it is constant.
+pub fn add_operand(map: &mut Affine, operand: &Reading, indices: &[usize], factor: Approx) {
     match operand.constant {
-        Some(tensor) => map.bias.iter_mut().zip(indices).for_each(|(b, &i)| *b = sum(*b, sign * tensor.data[i])),
+        Some(tensor) => map.bias.iter_mut().zip(indices).for_each(|(b, &i)| *b = sum(*b, factor * tensor.data[i])),
         None => {
-            let rows = indices.iter().map(|&i| vec![(i as u32, sign)]).collect();
+            let rows = indices.iter().map(|&i| row([(i, factor)].into_iter())).collect();
             map.matrices.push(Matrix { cols: operand.len(), rows });
         }
     }

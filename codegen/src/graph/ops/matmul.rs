@@ -1,7 +1,9 @@
 //! MatMul with broadcasting and Gemm, with exactly one computed factor.
 
+use super::bilinear::bilinear;
+use super::elementwise::add_operand;
 use super::{Reading, broadcast, broadcast_indices, checked_len};
-use crate::affine::{Affine, MAX_ENTRIES, Matrix, Row, too_many_entries};
+use crate::affine::{Affine, MAX_ENTRIES, too_many_entries};
 use crate::approx::Approx;
 
 /// A stack of matrices: where each lies, and how to step through its rows and columns.
@@ -66,15 +68,10 @@ pub fn gemm(
     let shape = vec![left.rows, right.cols];
     let mut map = product(a, &left, b, &right, &[], Approx::exact(f64::from(alpha)))?;
     if let Some(c) = inputs.get(2) {
-        let tensor = c.constant.ok_or("its third input must be constant")?;
         if broadcast(c.shape, &shape)? != shape {
             return Err(format!("its third input of shape {:?} does not broadcast to {shape:?}", c.shape));
         }
-        let beta = Approx::exact(f64::from(beta));
-        for (bias, i) in map.bias.iter_mut().zip(broadcast_indices(c.shape, &shape)) {
-            let term = beta * tensor.data[i];
-            *bias = if bias.is_absent() { term } else { *bias + term };
-        }
+        add_operand(&mut map, c, &broadcast_indices(c.shape, &shape), Approx::exact(f64::from(beta)));
     }
     Ok((shape, map))
 }
@@ -102,25 +99,7 @@ fn product(
         let (l, r) = (left_at[m], right_at[m]);
         (0..left.cols).map(move |k| (left.at(l, i, k), right.at(r, k, j)))
     };
-    let linear = |cols: usize, coefficient: &dyn Fn((usize, usize)) -> (usize, Approx)| Affine {
-        matrices: vec![Matrix { cols, rows: (0..outputs).map(|o| row(terms(o).map(coefficient))).collect() }],
-        bias: vec![Approx::exact(0.0); outputs],
-    };
-    match (a.constant, b.constant) {
-        (None, None) => Err("a product of two computed values is not affine".into()),
-        (None, Some(w)) => Ok(linear(a.len(), &|(x, c)| (x, alpha * w.data[c]))),
-        (Some(w), None) => Ok(linear(b.len(), &|(c, x)| (x, alpha * w.data[c]))),
-        (Some(v), Some(w)) => {
-            let dot = |o| terms(o).fold(Approx::exact(0.0), |sum, (i, j)| sum + v.data[i] * w.data[j]);
-            Ok(Affine { matrices: vec![], bias: (0..outputs).map(|o| alpha * dot(o)).collect() })
-        }
-    }
-}
-
-fn row(coefficients: impl Iterator<Item = (usize, Approx)>) -> Row {
-    let mut row: Row = coefficients.filter(|(_, v)| !v.is_absent()).map(|(j, v)| (j as u32, v)).collect();
-    row.sort_unstable_by_key(|&(j, _)| j);
-    row
+    bilinear(a, b, alpha, outputs, terms)
 }
 
 #[cfg(test)]

@@ -3,9 +3,12 @@
 //! There is one definition per operator. Constant folding takes the bias of the same map whose matrices serve computed
 //! values, so a constant `Concat` and a computed one cannot differ.
 
+mod bilinear;
+mod conv;
 mod elementwise;
 mod matmul;
 mod movement;
+pub mod window;
 
 use super::{Op, Tensor};
 use crate::affine::{Affine, MAX_ENTRIES, too_many_entries};
@@ -39,6 +42,7 @@ pub fn define(op: &Op, inputs: &[Reading]) -> Result<(Vec<usize>, Affine), Strin
     expect_operands(op, inputs.len())?;
     let (shape, map) = match op {
         Op::Gemm { alpha, beta, trans_a, trans_b } => matmul::gemm(*alpha, *beta, *trans_a, *trans_b, inputs),
+        Op::Conv { window, groups } => conv::conv(window, *groups, inputs),
         Op::MatMul => matmul::matmul(&inputs[0], &inputs[1]),
         Op::Add | Op::Sub | Op::Mul | Op::Div => elementwise::binary(op, &inputs[0], &inputs[1]),
         Op::BatchNormalization { epsilon } => elementwise::batch_normalization(*epsilon, inputs),
@@ -63,7 +67,7 @@ pub fn define(op: &Op, inputs: &[Reading]) -> Result<(Vec<usize>, Affine), Strin
 
 fn expect_operands(op: &Op, found: usize) -> Result<(), String> {
     let (least, most) = match op {
-        Op::Gemm { .. } => (2, 3),
+        Op::Gemm { .. } | Op::Conv { .. } => (2, 3),
         Op::BatchNormalization { .. } => (5, 5),
         Op::Concat { .. } => (1, usize::MAX),
         Op::Slice => (3, 5),

@@ -123,5 +123,15 @@ fn is_small_and_whole(operand: &Operand) -> bool {
 }
 
 fn is_arithmetic(op: &Op) -> bool {
-    matches!(op, Op::Gemm { .. } | Op::MatMul | Op::Add | Op::Sub | Op::Mul | Op::Div | Op::BatchNormalization { .. })
+    matches!(
+        op,
+        Op::Gemm { .. }
+            | Op::MatMul
+            | Op::Conv { .. }
+            | Op::Add
+            | Op::Sub
+            | Op::Mul
+            | Op::Div
+            | Op::BatchNormalization { .. }
+    )
 }

@@ -17,7 +17,7 @@ use proto::{DataType, GraphProto, ModelProto, NodeProto, ValueInfoProto};
 use std::collections::{HashMap, HashSet};
 
 /// The opsets whose operators mean what this reader takes them to mean.
-const OPSETS: std::ops::RangeInclusive<i64> = 7..=21;
+const OPSETS: std::ops::RangeInclusive<i64> = 7..=25;
 
 pub fn read(bytes: &[u8]) -> Result<(Graph, Format), Error> {
     limits::check(bytes).map_err(Error::Model)?;

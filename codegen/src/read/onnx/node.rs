@@ -3,7 +3,7 @@
 use super::proto::{AttributeProto, AttributeType, DataType, NodeProto};
 use super::tensor::tensor;
 use crate::approx::Approx;
-use crate::graph::{Op, Tensor};
+use crate::graph::{AutoPad, Op, Tensor, Window};
 
 /// What a node asks for.
 pub enum Meaning {
@@ -29,6 +29,7 @@ pub fn meaning(node: &NodeProto) -> Result<Meaning, String> {
             trans_b: attributes.flag("transB")?,
         },
         "MatMul" => Op::MatMul,
+        "Conv" => Op::Conv { window: window(&attributes)?, groups: attributes.int("group", 1)? },
         "Add" => Op::Add,
         "Sub" => Op::Sub,
         "Mul" => Op::Mul,
@@ -60,6 +61,24 @@ fn batch_normalization(attributes: &Attributes, outputs: &[String]) -> Result<Op
         return Err("spatial = 0 is not supported".into());
     }
     Ok(Op::BatchNormalization { epsilon: attributes.float("epsilon", 1e-5)? })
+}
+
+fn window(attributes: &Attributes) -> Result<Window, String> {
+    let auto_pad = match attributes.string("auto_pad", "NOTSET")? {
+        "NOTSET" => AutoPad::Explicit,
+        "SAME_UPPER" => AutoPad::SameUpper,
+        "SAME_LOWER" => AutoPad::SameLower,
+        "VALID" => AutoPad::Valid,
+        other => return Err(format!("its auto_pad '{other}' is unknown")),
+    };
+    Ok(Window {
+        kernel: attributes.ints("kernel_shape"),
+        strides: attributes.ints("strides"),
+        dilations: attributes.ints("dilations"),
+        pads: attributes.ints("pads"),
+        auto_pad,
+        ceil_mode: attributes.flag("ceil_mode")?,
+    })
 }
 
 fn slice(attributes: &Attributes) -> Result<Meaning, String> {
@@ -133,6 +152,11 @@ impl Attributes<'_> {
 
     fn flag(&self, name: &str) -> Result<bool, String> {
         self.int(name, 0).map(|i| i != 0)
+    }
+
+    fn string<'a>(&'a self, name: &str, default: &'a str) -> Result<&'a str, String> {
+        let value = self.find(name).map_or(Some(default), |a| std::str::from_utf8(a.s.as_deref().unwrap_or(&[])).ok());
+        value.ok_or_else(|| format!("its attribute '{name}' is not text"))
     }
 
     fn ints(&self, name: &str) -> Option<Vec<i64>> {

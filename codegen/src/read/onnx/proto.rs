@@ -67,6 +67,8 @@ pub struct AttributeProto {
     pub f: Option<f32>,
     #[prost(int64, optional, tag = "3")]
     pub i: Option<i64>,
+    #[prost(bytes = "vec", optional, tag = "4")]
+    pub s: Option<Vec<u8>>,
     #[prost(message, optional, tag = "5")]
     pub t: Option<TensorProto>,
     #[prost(float, repeated, tag = "7")]
@@ -142,6 +144,7 @@ pub enum AttributeType {
     Undefined = 0,
     Float = 1,
     Int = 2,
+    String = 3,
     Tensor = 4,
     Floats = 6,
     Ints = 7,
