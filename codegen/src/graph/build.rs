@@ -1,6 +1,6 @@
 //! Building a graph node by node, in topological order.
 
-use super::ops::{Reading, checked_len, define};
+use super::ops::{Reading, checked_len, define, geometry};
 use super::{Function, Graph, Node, Op, Tensor, Value, ValueId};
 use crate::approx::Approx;
 use std::rc::Rc;
@@ -35,26 +35,26 @@ impl GraphBuilder {
     /// Adds `output = op(inputs)`; an operator on constants alone is folded and adds no node.
     pub fn node(&mut self, name: &str, op: &Op, inputs: &[Operand], output: &str) -> Result<Operand, String> {
         let reads: Vec<ValueId> = inputs.iter().filter_map(Operand::value).collect();
-        let (shape, function) = if *op == Op::Relu {
+        let (shape, function, windows) = if *op == Op::Relu {
             let [input] = inputs else { return Err(format!("it has {} inputs", inputs.len())) };
             if let Operand::Constant(tensor) = input {
                 return Ok(relu_of_constant(tensor).into());
             }
-            (self.graph.values[reads[0]].shape.clone(), Function::Relu)
+            (self.graph.values[reads[0]].shape.clone(), Function::Relu, vec![])
         } else {
             let readings: Vec<Reading> = inputs.iter().map(|operand| self.reading(operand)).collect();
             let (shape, map) = define(op, &readings)?;
             if reads.is_empty() {
                 return Ok(Tensor { shape, data: map.bias }.into());
             }
-            (shape, Function::Affine(map))
+            (shape, Function::Affine(map), geometry(op, &readings).into_iter().collect())
         };
         if shape.contains(&0) {
             return Err(format!("its output of shape {shape:?} is empty"));
         }
         let output = self.graph.fresh_value(output.into(), shape);
         let origin = op.name().into();
-        self.graph.nodes.push(Node { name: name.into(), origin, function, inputs: reads, output, windows: vec![] });
+        self.graph.nodes.push(Node { name: name.into(), origin, function, inputs: reads, output, windows });
         Ok(Operand::Value(output))
     }
 

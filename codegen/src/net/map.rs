@@ -29,6 +29,8 @@ pub struct Rows {
 /// A matrix is sparse if it has at least so many entries, and at most one in so many is not 0.
 const LEAST_ENTRIES: usize = 1024;
 const SPARSITY: usize = 8;
+/// A convolution is worth its shape if each of its weights stands for so many entries.
+const REUSE: usize = 2;
 
 impl Rows {
     pub fn new(cols: usize) -> Rows {
@@ -67,7 +69,10 @@ impl Rows {
 impl Map {
     /// The kind that fits: a convolution of one of the given geometries, sparse, or dense.
     pub fn choose(rows: Rows, windows: &[Geometry]) -> Map {
-        let conv = |&geometry: &Geometry| kernel(&rows, &geometry).map(|kernel| Map::Conv { geometry, kernel });
+        let conv = |&geometry: &Geometry| {
+            let kernel = kernel(&rows, &geometry)?;
+            (REUSE * kernel.len() <= rows.values.len()).then_some(Map::Conv { geometry, kernel })
+        };
         match windows.iter().find_map(conv) {
             Some(conv) => conv,
             None if rows.is_sparse() => Map::Sparse(rows),

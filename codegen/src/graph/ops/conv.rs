@@ -2,10 +2,11 @@
 
 use super::bilinear::bilinear;
 use super::elementwise::add_operand;
-use super::window::{Window, sliding};
+use super::window::{Axis, Window, sliding};
 use super::{Reading, checked_len};
 use crate::affine::Affine;
 use crate::approx::Approx;
+use pg_core::map::Geometry;
 
 /// The input is `[batch, channels, …]`, the kernel `[outputs, channels of a group, …]`, the bias one number an output channel.
 pub fn conv(window: &Window, groups: i64, inputs: &[Reading]) -> Result<(Vec<usize>, Affine), String> {
@@ -38,6 +39,29 @@ pub fn conv(window: &Window, groups: i64, inputs: &[Reading]) -> Result<(Vec<usi
     let mut map = bilinear(x, w, Approx::ONE, len, terms)?;
     add_bias(&mut map, inputs.get(2), &shape)?;
     Ok((shape, map))
+}
+
+/// The geometry that the kernels know a convolution by: of one input, along one or two axes. A line is a plane of height 1.
+pub fn geometry(window: &Window, groups: i64, inputs: &[Reading]) -> Option<Geometry> {
+    let (&[1, channels, ref spatial @ ..], &[outputs, _, ref kernel @ ..]) = (inputs[0].shape, inputs[1].shape) else {
+        return None;
+    };
+    let axes = window.axes(spatial, kernel).ok()?;
+    let plain = Axis { size: 1, kernel: 1, stride: 1, dilation: 1, before: 0, after: 0, outputs: 1 };
+    let [y, x] = match axes[..] {
+        [x] => [plain, x],
+        [y, x] => [y, x],
+        _ => return None,
+    };
+    Some(Geometry {
+        input: [channels, y.size, x.size],
+        output: [outputs, y.outputs, x.outputs],
+        kernel: [y.kernel, x.kernel],
+        stride: [y.stride, x.stride],
+        dilation: [y.dilation, x.dilation],
+        pad: [y.before, x.before],
+        groups: usize::try_from(groups).ok()?,
+    })
 }
 
 /// Adds one number to each channel of an output `[batch, channels, …]`.

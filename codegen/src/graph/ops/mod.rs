@@ -13,6 +13,7 @@ pub mod window;
 use super::{Op, Tensor};
 use crate::affine::{Affine, MAX_ENTRIES, too_many_entries};
 use crate::approx::Approx;
+use pg_core::map::Geometry;
 
 /// The most entries a tensor may have.
 const MAX_LEN: usize = 1 << 24;
@@ -63,6 +64,14 @@ pub fn define(op: &Op, inputs: &[Reading]) -> Result<(Vec<usize>, Affine), Strin
         return Err("its coefficients overflow, or it divides by zero".into());
     }
     Ok((shape, map))
+}
+
+/// The convolution that an operator is, for the kernels of convolutions.
+pub fn geometry(op: &Op, inputs: &[Reading]) -> Option<Geometry> {
+    match op {
+        Op::Conv { window, groups } => conv::geometry(window, *groups, inputs),
+        _ => None,
+    }
 }
 
 fn expect_operands(op: &Op, found: usize) -> Result<(), String> {
