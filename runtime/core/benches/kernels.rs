@@ -1,8 +1,10 @@
-//! The batched dense kernels, of constant and of run-time sizes, beside the machine's peak: `cargo bench -p pg-core`.
+//! The batched kernels, dense ones of constant and of run-time sizes and sparse ones, beside the machine's peak: `cargo bench
+//! -p pg-core`.
 //!
 //! Peak is what a loop of independent fused multiply-adds in registers reaches, on the widest vectors the machine has.
 
-use pg_core::kernel::{Lanes, Layer, Panel, Panels, Scalar, Simd, Vectorised, dispatch, padded};
+use pg_core::kernel::sparse::{Columns, Entry};
+use pg_core::kernel::{Lanes, Layer, Panel, Panels, Scalar, Simd, Vectorised, ZERO, dispatch, padded};
 use std::hint::black_box;
 use std::time::Instant;
 
@@ -101,6 +103,67 @@ fn at_run_time<T: Scalar>(rows: usize, cols: usize) -> f64 {
     })
 }
 
+/// A convolution with kernel 4, stride 2 and padding 1 of so many channels of `size` × `size` pixels, which halves the size.
+struct Convolution {
+    channels: usize,
+    size: usize,
+    out: usize,
+}
+
+impl Convolution {
+    fn inputs(&self) -> usize {
+        self.channels * self.size * self.size
+    }
+
+    fn neurons(&self) -> usize {
+        self.out * (self.size / 2).pow(2)
+    }
+
+    /// The way back: for each input the neurons that read it.
+    fn columns(&self) -> (Vec<usize>, Vec<Entry>) {
+        let (half, mut ends, mut entries) = (self.size / 2, vec![], vec![]);
+        for input in 0..self.inputs() {
+            let (y, x) = (input / self.size % self.size, input % self.size);
+            let reads = |to: usize, from: usize| (2 * to..2 * to + 4).contains(&(from + 1));
+            for neuron in 0..self.neurons() {
+                if reads(neuron / half % half, y) && reads(neuron % half, x) {
+                    entries.push(Entry { row: neuron as u32, value: 0.01 });
+                }
+            }
+            ends.push(entries.len());
+        }
+        (ends, entries)
+    }
+
+    /// Milliseconds of a pass back through it, by its entries and by all of it, and the rate of the former.
+    fn measure(&self, rows: usize) -> (f64, f64, f64) {
+        let (ends, entries) = self.columns();
+        let (neurons, inputs) = (self.neurons(), self.inputs());
+        let sparse = Columns::new(neurons, &ends, &entries);
+        let lanes = vec![Lanes([0.01; 16]); neurons * inputs.div_ceil(16)];
+        let dense = Panels::new(neurons, inputs, &lanes);
+        let mut room = vec![ZERO; Columns::room(neurons)];
+        let a = vec![0.5f32; rows * padded(neurons)];
+        let mut c = vec![0.0f32; rows * padded(inputs)];
+        let by_entries = best(1.0, || sparse.product(black_box(&a), &mut c, true, &mut room));
+        let by_all = best(1.0, || dense.set_product(black_box(&a), &mut c));
+        let milliseconds = |rate: f64| 1e-6 / rate;
+        (milliseconds(by_entries), milliseconds(by_all), (2 * rows * entries.len()) as f64 * by_entries)
+    }
+}
+
+fn convolutions() {
+    let layers = [Convolution { channels: 3, size: 32, out: 8 }, Convolution { channels: 8, size: 16, out: 16 }];
+    for rows in [ROWS, 12] {
+        for layer in &layers {
+            let (sparse, dense, rate) = layer.measure(rows);
+            let (inputs, neurons) = (layer.inputs(), layer.neurons());
+            let name = format!("{rows} rows back {neurons} to {inputs}");
+            println!("{name:<25} {sparse:7.3} ms sparse, {rate:.1} GFLOP/s; {dense:7.3} ms dense");
+        }
+    }
+}
+
 fn main() {
     let rates = [
         ("constant f32 50 x 50", constant::<50, 50, 4>()),
@@ -121,4 +184,5 @@ fn main() {
         let share = peak.map_or(String::new(), |(_, peak)| format!("  {:3.0} % of peak", 100.0 * rate / peak));
         println!("{name:<22} {rate:7.1} GFLOP/s{share}");
     }
+    convolutions();
 }

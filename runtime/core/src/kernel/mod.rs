@@ -9,6 +9,7 @@ mod layer;
 mod panels;
 pub mod relax;
 mod simd;
+pub mod sparse;
 
 pub use layer::{Layer, Linear, Panel, pack, pack_back, relu, relu_batch};
 pub use panels::{Chunk, Lanes, PANEL, Panels, ZERO, chunks, chunks_mut, padded};
