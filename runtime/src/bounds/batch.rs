@@ -109,6 +109,8 @@ pub struct Batch<'c> {
     pub x: Buffer,
     sums: Vec<Sum>,
     turns: Vec<Turn>,
+    /// Of products.
+    pub room: Buffer,
     /// Rows passed backward.
     pub passes: u64,
 }
@@ -122,6 +124,7 @@ impl<'c> Batch<'c> {
             x: Buffer::zeros(ROWS * compact.inputs()),
             sums: vec![Sum::default(); ROWS],
             turns: vec![Turn::default(); compact.undecided().count() + 1],
+            room: Buffer::default(),
             passes: 0,
         }
     }
@@ -199,9 +202,12 @@ impl<'c> Batch<'c> {
                 match edge.from {
                     Some(s) => {
                         let mu = &mut before[s].mu[..count * self.compact.stages[s].width];
-                        edge.back.product(nu, mu, edge.sets_back);
+                        edge.back.product(nu, mu, edge.sets_back, &mut self.room);
                     }
-                    None => edge.back.product(nu, &mut self.a[..count * inputs], edge.sets_back && !has_inputs),
+                    None => {
+                        let a = &mut self.a[..count * inputs];
+                        edge.back.product(nu, a, edge.sets_back && !has_inputs, &mut self.room);
+                    }
                 }
             }
         }

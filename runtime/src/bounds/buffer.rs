@@ -25,6 +25,14 @@ impl Buffer {
         buffer[..values.len()].copy_from_slice(values);
         buffer
     }
+
+    /// At least so many panels of anything.
+    pub fn lanes(&mut self, count: usize) -> &mut [Lanes] {
+        if self.0.len() < count {
+            self.0.resize(count, ZERO);
+        }
+        &mut self.0
+    }
 }
 
 impl Deref for Buffer {

@@ -19,28 +19,28 @@
 
 use super::buffer::Buffer;
 use super::hull::Hull;
-use super::packed::Packed;
+use super::live::{Activations, Live};
+use super::packed::{Listed, Packed};
 use super::table::Bounds;
 use pg_core::kernel::padded;
 use pg_core::kernel::relax::CentredBox;
-use pg_core::rounding::{EPSILON_32, TINY_32, above, at_most, below, sum_error_32, underflow_error_32};
-use pg_core::{Edge, Shape, Source, Stage};
+use pg_core::rounding::{EPSILON_32, TINY_32, above, at_most, below, sum_error_32};
+use pg_core::{Shape, Source};
 
 pub struct Compact {
     /// What the box is of: the network's inputs, or the live activations of a stage that is a cut.
     pub(super) base: Source,
     /// The live ones of the base.
-    pub(super) before: Vec<usize>,
+    pub(super) before: Activations,
     pub stages: Vec<CompactStage>,
     /// The compact stages that the target reads, as it lists them.
     pub reads: Vec<usize>,
     pub(super) hull: Hull,
-    /// The box, rounded outward, its centre and radius, and the larger magnitude of its sides; padded with zeros.
+    /// The box, rounded outward, its centre and radius; padded with zeros.
     pub input_lower: Buffer,
     pub input_upper: Buffer,
     pub(super) centre: Buffer,
     pub(super) radius: Buffer,
-    pub(super) input_size: Vec<f64>,
     /// The padded widths of all stages together: the length of a node's slopes.
     pub width: usize,
     /// All that underflow may cost a row, whatever its multipliers.
@@ -74,6 +74,8 @@ pub struct CompactStage {
     pub edges: Vec<CompactEdge>,
     /// Whether it reads nothing but the box, so that its neurons are spread over the inputs.
     pub is_spread: bool,
+    /// How many terms the stages that read it add to a coefficient on the way back, at most.
+    pub(super) terms: usize,
 }
 
 /// What a stage reads: another, or the box.
@@ -88,81 +90,6 @@ pub struct CompactEdge {
     pub sets_forward: bool,
 }
 
-/// What a compact network is made of: the live neurons of the stages between its base and its target.
-struct Live<'s> {
-    shape: &'s Shape<'s>,
-    base: Source,
-    /// The stages, in order.
-    numbers: Vec<usize>,
-    /// By stage of the network, empty for those left out: the live neurons, and the largest that each may be.
-    neurons: Vec<Vec<usize>>,
-    largest: Vec<Vec<f64>>,
-    /// The same of the base.
-    before: Vec<usize>,
-    input_size: Vec<f64>,
-}
-
-impl<'s> Live<'s> {
-    fn new(
-        shape: &'s Shape,
-        bounds: &Bounds,
-        base: Source,
-        target: usize,
-        (lower, upper): (&[f64], &[f64]),
-    ) -> Live<'s> {
-        let mut cone = vec![false; shape.stages.len()];
-        shape.mark_cone(target, &mut cone);
-        let (first, before): (usize, Vec<usize>) = match base {
-            Source::Input => (0, (0..shape.inputs).collect()),
-            Source::Stage(s) => (s + 1, bounds.live(s).collect()),
-        };
-        assert_eq!((before.len(), before.len()), (lower.len(), upper.len()));
-        let mut live = Live {
-            shape,
-            base,
-            numbers: (first..target).filter(|&k| cone[k]).collect(),
-            neurons: vec![vec![]; shape.stages.len()],
-            largest: vec![vec![]; shape.stages.len()],
-            before,
-            input_size: lower.iter().zip(upper).map(|(l, u)| l.abs().max(u.abs())).collect(),
-        };
-        for &k in &live.numbers {
-            live.neurons[k] = bounds.live(k).collect();
-            live.largest[k] = live.neurons[k].iter().map(|&j| bounds.upper(k)[j]).collect();
-        }
-        live
-    }
-
-    fn of(&self, source: Source) -> (&[usize], &[f64]) {
-        match source {
-            _ if source == self.base => (&self.before, &self.input_size),
-            Source::Stage(s) => (&self.neurons[s], &self.largest[s]),
-            Source::Input => panic!("a stage behind a cut reads the inputs"),
-        }
-    }
-
-    /// A source's place among the stages; none for the base.
-    fn index(&self, source: Source) -> Option<usize> {
-        match source {
-            Source::Stage(s) if source != self.base => self.numbers.iter().position(|&number| number == s),
-            _ => None,
-        }
-    }
-
-    /// How many terms the coefficients of a source have on the way back: the live neurons that read it, and the row's own.
-    fn terms_back(&self, source: Source) -> usize {
-        let reads = |stage: &&Stage| stage.edges.iter().any(|edge| edge.from == source);
-        let readers = self.shape.stages.iter().zip(&self.neurons).filter(|(stage, _)| reads(stage));
-        readers.map(|(_, live)| live.len()).sum::<usize>() + 1
-    }
-
-    /// What underflow of the coefficients of a source's activations may cost.
-    fn underflow(&self, source: Source) -> f64 {
-        let (_, largest) = self.of(source);
-        at_most(underflow_error_32(self.terms_back(source), largest.iter().sum()), largest.len() + 4)
-    }
-}
-
 impl Compact {
     /// What the neurons of a target stage depend on. The box is of the base: the inputs, or the live activations of a cut.
     pub fn new(shape: &Shape, bounds: &Bounds, base: Source, target: usize, input: (&[f64], &[f64])) -> Compact {
@@ -171,7 +98,7 @@ impl Compact {
         let mut stages: Vec<CompactStage> = Vec::with_capacity(live.numbers.len());
         for &k in &live.numbers {
             let mut stage = CompactStage::new(&live, k);
-            for (slot, &j) in live.neurons[k].iter().enumerate() {
+            for (slot, &j) in live.neurons[k].all.iter().enumerate() {
                 let (l, u) = bounds.of(k, j);
                 underflow += stage.relax(slot, l, u);
             }
@@ -192,11 +119,10 @@ impl Compact {
             radius,
             width: stages.iter().map(|stage| stage.width).sum(),
             underflow: at_most(underflow, 2 * shape.neurons()),
-            before: live.before,
-            input_size: live.input_size,
+            before: live.before.clone(),
             stages,
         };
-        compact.hull = Hull::new(shape, &compact);
+        compact.hull = Hull::new(&live, &compact);
         compact.mark_first();
         compact
     }
@@ -236,25 +162,9 @@ impl Compact {
 }
 
 impl CompactEdge {
-    /// Picks what is live of a map; adds what the rounding of products with it may cost a unit of each neuron's multiplier.
-    fn new(live: &Live, edge: &Edge, neurons: &[usize], slop: &mut [f64]) -> CompactEdge {
-        let (cols, largest) = live.of(edge.from);
-        let mut back = vec![0.0; neurons.len() * cols.len()];
-        let mut forward = vec![0.0; back.len()];
-        for (r, (&j, slop)) in neurons.iter().zip(slop).enumerate() {
-            let row = &mut back[r * cols.len()..(r + 1) * cols.len()];
-            edge.map.pick(j, cols, row);
-            let size: f64 = row.iter().zip(largest).map(|(&w, h)| f64::from(w).abs() * h).sum();
-            *slop += sum_error_32(live.terms_back(edge.from), size);
-            row.iter().enumerate().for_each(|(c, &w)| forward[c * neurons.len() + r] = w);
-        }
-        CompactEdge {
-            from: live.index(edge.from),
-            back: Packed::new(neurons.len(), cols.len(), &back),
-            forward: Packed::new(cols.len(), neurons.len(), &forward),
-            sets_back: false,
-            sets_forward: false,
-        }
+    fn new(from: Option<usize>, map: &Listed) -> CompactEdge {
+        let (forward, back) = Packed::both(map);
+        CompactEdge { from, back, forward, sets_back: false, sets_forward: false }
     }
 }
 
@@ -262,11 +172,12 @@ impl CompactStage {
     fn new(live: &Live, number: usize) -> CompactStage {
         let data = &live.shape.stages[number];
         let neurons = &live.neurons[number];
-        let width = padded(neurons.len());
+        let width = padded(neurons.all.len());
         let room = || vec![0.0; width];
+        let edges = data.edges.iter().zip(&live.maps[number]);
         let mut stage = CompactStage {
             number,
-            neurons: neurons.clone(),
+            neurons: neurons.all.clone(),
             width,
             bias: room(),
             slope: room(),
@@ -275,21 +186,13 @@ impl CompactStage {
             slop: room(),
             alpha: room(),
             triangle: room(),
-            edges: vec![],
+            edges: edges.map(|(edge, map)| CompactEdge::new(live.index(edge.from), map)).collect(),
             is_spread: data.edges.iter().all(|edge| edge.from == live.base),
+            terms: neurons.terms,
         };
-        let (mut slop, mut total, mut terms) = (vec![0.0; neurons.len()], 0.0, 8);
-        for edge in data.edges {
-            stage.edges.push(CompactEdge::new(live, edge, neurons, &mut slop));
-            let (_, largest) = live.of(edge.from);
-            total += largest.iter().sum::<f64>();
-            terms += 2 * largest.len();
-        }
-        for (slot, &j) in neurons.iter().enumerate() {
-            let (weight_error, bias_error) = data.error_of(j);
-            let cost = slop[slot] + weight_error * total + bias_error;
-            stage.slop[slot] = above(at_most(cost, terms));
+        for (slot, &j) in neurons.all.iter().enumerate() {
             stage.bias[slot] = data.bias[j];
+            stage.slop[slot] = slop(live, number, slot);
         }
         stage
     }
@@ -315,4 +218,24 @@ impl CompactStage {
         self.triangle[slot] = u.min(-l) as f32;
         if slope > 0.0 && !self.is_spread { TINY_32 * range } else { 0.0 }
     }
+}
+
+/// What a unit of a live neuron's multiplier may cost, by the rounding of the products with the stage's maps and by the
+/// stage's stated error, which is one of the coefficients that are not 0.
+fn slop(live: &Live, stage: usize, slot: usize) -> f32 {
+    let data = &live.shape.stages[stage];
+    let (weight_error, mut cost) = data.error_of(live.neurons[stage].all[slot]);
+    let mut terms = 16;
+    for (edge, map) in data.edges.iter().zip(&live.maps[stage]) {
+        let (from, column) = (live.of(edge.from), map.column(slot));
+        let (mut size, mut total) = (0.0, 0.0);
+        for entry in column {
+            let largest = from.largest[entry.row as usize];
+            size += f64::from(entry.value).abs() * largest;
+            total += largest;
+        }
+        cost += sum_error_32(from.terms + 1, size) + weight_error * total;
+        terms += 2 * column.len() + 2;
+    }
+    above(at_most(cost, terms))
 }

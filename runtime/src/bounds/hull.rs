@@ -18,11 +18,12 @@
 
 use super::batch::Buffers;
 use super::buffer::Buffer;
-use super::compact::{Compact, CompactStage};
-use pg_core::Shape;
+use super::compact::Compact;
+use super::live::Live;
 use pg_core::kernel::dispatch;
 use pg_core::kernel::hull::{Need, Sides, Turn, roundings, spread};
 use pg_core::kernel::relax::{Centre, Least};
+use pg_core::kernel::sparse::Entry;
 use pg_core::rounding::{EPSILON_32, Sum, above, sum_error_32, underflow_error_32};
 
 /// The neurons that may be spread, those with the largest need first.
@@ -59,11 +60,11 @@ pub fn middle(lower: &[f32], upper: &[f32]) -> (Buffer, Buffer) {
 
 impl Hull {
     /// Of the undecided neurons that read nothing but the box.
-    pub fn new(shape: &Shape, compact: &Compact) -> Hull {
+    pub fn new(live: &Live, compact: &Compact) -> Hull {
         let mut rows: Vec<(Neuron, Need, Vec<f32>)> = Vec::new();
         for (k, stage) in compact.stages.iter().enumerate().filter(|(_, stage)| stage.is_spread) {
             for index in (0..stage.neurons.len()).filter(|&index| stage.cost[index] > 0.0) {
-                rows.push(reaches(shape, compact, k, stage, index));
+                rows.push(reaches(live, compact, k, index));
             }
         }
         rows.sort_by(|(a, ..), (b, ..)| b.half.total_cmp(&a.half));
@@ -86,28 +87,21 @@ impl Hull {
 /// The slop is what it can be beyond its half, by the stage's stated error. By the roundings of what is found, what is spread
 /// may differ from the half: that far the line's constant is wrong, and where it falls short the line too, twice as far. What
 /// each input takes may exceed its reach by a few roundings, or underflows. Reaches fall short of the half by rounding at most.
-fn reaches(
-    shape: &Shape,
-    compact: &Compact,
-    stage: usize,
-    made: &CompactStage,
-    index: usize,
-) -> (Neuron, Need, Vec<f32>) {
-    let (data, j) = (&shape.stages[made.number], made.neurons[index]);
-    let before = &compact.before;
-    let mut weights = vec![0.0; before.len()];
-    data.edges[0].map.pick(j, before, &mut weights);
+fn reaches(live: &Live, compact: &Compact, stage: usize, index: usize) -> (Neuron, Need, Vec<f32>) {
+    let made = &compact.stages[stage];
+    let weights = live.maps[made.number][0].column(index);
     let (mut least, mut size, mut total) = (0.0, 0.0, 0.0);
     let mut reach = vec![0.0; compact.inputs()];
-    for (slot, &w) in weights.iter().enumerate() {
-        let term = f64::from(w) * f64::from(compact.centre[slot]);
-        let part = f64::from(w) * f64::from(compact.radius[slot]);
+    for &Entry { row, value } in weights {
+        let slot = row as usize;
+        let term = f64::from(value) * f64::from(compact.centre[slot]);
+        let part = f64::from(value) * f64::from(compact.radius[slot]);
         (least, size, total) = (least - term - part.abs(), size + term.abs() + part.abs(), total + part.abs());
         reach[slot] = part as f32;
     }
     // The least of −z, rounded down, is the most of z, rounded up.
-    let mut negated = Sum::new(-f64::from(data.bias[j]), 0.0);
-    negated.add(least, size, 2 * before.len());
+    let mut negated = Sum::new(-f64::from(made.bias[index]), 0.0);
+    negated.add(least, size, 2 * weights.len());
     let half = above((-negated.lower() / 2.0).max(0.0));
     let need = Need { half, total: total as f32 };
     let (half, total) = (f64::from(need.half), f64::from(need.total));

@@ -8,6 +8,7 @@ mod bounder;
 mod buffer;
 mod compact;
 mod hull;
+mod live;
 mod objective;
 mod packed;
 mod rows;

@@ -1,6 +1,6 @@
 //! Rows to be bounded from below on a compact network: linear functions of what its target reads, in float32.
 
-use super::compact::{Compact, CompactStage};
+use super::compact::Compact;
 use super::objective::Objective;
 use super::table::{Bounds, Side};
 use pg_core::rounding::{EPSILON_32, TINY_32, at_most, sum_error, sum_error_32};
@@ -22,7 +22,7 @@ impl Compact {
     /// The sources that the target reads, as it lists them: their neurons, and the largest that each may be.
     fn read<'c>(&'c self, bounds: &Bounds, from: Source) -> (&'c [usize], Vec<f64>) {
         match from {
-            _ if from == self.base => (&self.before, self.input_size.clone()),
+            _ if from == self.base => (&self.before.all, self.before.largest.clone()),
             Source::Stage(s) => {
                 let stage = self.stages.iter().find(|stage| stage.number == s).expect("what the target reads");
                 (&stage.neurons, stage.neurons.iter().map(|&j| bounds.upper(s)[j]).collect())
@@ -57,19 +57,16 @@ impl Compact {
     /// What the row's own coefficients may be off by on the way back. Stages of the compact network that read the same
     /// source add to them, and each addition is rounded relative to them too.
     fn own_error(&self, row: &Objective32, bounds: &Bounds) -> f64 {
-        let readers = |from: Option<usize>| {
-            let reads = |stage: &&CompactStage| stage.edges.iter().any(|edge| edge.from == from);
-            self.stages.iter().filter(reads).map(|stage| stage.neurons.len()).sum::<usize>()
-        };
         let size = |a: f32, largest: f64| if a == 0.0 { 0.0 } else { f64::from(a).abs() * largest };
-        let hidden = self.reads.iter().zip(&row.mu).filter(|(read, _)| readers(Some(**read)) > 0).map(|(&read, mu)| {
+        let error = |terms: usize, size: f64| if terms > 0 { sum_error_32(terms, size) } else { 0.0 };
+        let hidden = self.reads.iter().zip(&row.mu).map(|(&read, mu)| {
             let stage = &self.stages[read];
             let sizes = stage.neurons.iter().zip(mu).map(|(&j, &a)| size(a, bounds.upper(stage.number)[j]));
-            sum_error_32(readers(Some(read)), sizes.sum())
+            error(stage.terms, sizes.sum())
         });
-        let own = row.x.iter().filter(|_| readers(None) > 0).map(|x| {
-            let sizes = x.iter().zip(&self.input_size).map(|(&a, &largest)| size(a, largest));
-            sum_error_32(readers(None), sizes.sum())
+        let own = row.x.iter().map(|x| {
+            let sizes = x.iter().zip(&self.before.largest).map(|(&a, &largest)| size(a, largest));
+            error(self.before.terms, sizes.sum())
         });
         hidden.chain(own).sum()
     }
@@ -82,7 +79,7 @@ impl Compact {
             let mut part = vec![0.0; cols.len()];
             edge.map.pick(side.neuron, cols, &mut part);
             part.iter_mut().for_each(|w| *w *= side.sign);
-            total += largest.iter().sum::<f64>();
+            total += reached(&part, &largest);
             terms += largest.len();
             parts.push((edge.from, part));
         }
@@ -119,22 +116,23 @@ impl Compact {
     pub fn objective_row(&self, last: &Stage, objective: &Objective, bounds: &Bounds) -> Objective32 {
         let has_inputs = objective.has_inputs();
         assert!(self.base == Source::Input || !has_inputs);
-        let (mut error, mut total, mut terms) = (objective.constant_error, 0.0, 4 * objective.y.len() + 16);
+        let (mut error, mut terms) = (objective.constant_error, 4 * objective.y.len() + 16);
+        let mut totals = vec![0.0; objective.y.len()];
         let mut parts = Vec::with_capacity(last.edges.len() + 1);
         for edge in last.edges {
             let (cols, largest) = self.read(bounds, edge.from);
             let own = (has_inputs && edge.from == self.base).then_some(objective.x.as_slice());
-            parts.push((edge.from, carried(edge, cols, &objective.y, own, &largest, &mut error)));
-            total += largest.iter().sum::<f64>();
+            parts.push((edge.from, carried(edge, cols, &objective.y, own, &largest, &mut totals, &mut error)));
             terms += 4 * cols.len();
         }
         if has_inputs && last.edges.iter().all(|edge| edge.from != self.base) {
-            let part = rounded(&objective.x, &vec![0.0; objective.x.len()], 0, &self.input_size, &mut error);
+            let part = rounded(&objective.x, &vec![0.0; objective.x.len()], 0, &self.before.largest, &mut error);
             terms += 4 * part.len();
             parts.push((self.base, part));
         }
         if has_inputs {
-            error += objective.x_error.iter().zip(&self.input_size).map(|(error, size)| error * size).sum::<f64>();
+            let sizes = objective.x_error.iter().zip(&self.before.largest);
+            error += sizes.map(|(error, size)| error * size).sum::<f64>();
         }
         let (lower, upper) = bounds.outputs();
         let (mut constant, mut size) = (objective.constant, objective.constant.abs());
@@ -144,8 +142,8 @@ impl Compact {
             size += term.abs();
             let (weight_error, bias_error) = last.error_of(j);
             // What is exact costs nothing, also where there is no bound to multiply it with.
-            if (weight_error, bias_error) != (0.0, 0.0) {
-                error += c.abs() * (weight_error * total + bias_error);
+            if (weight_error, bias_error) != (0.0, 0.0) && c != 0.0 {
+                error += c.abs() * (weight_error * totals[j] + bias_error);
             }
             if objective.y_error[j] != 0.0 {
                 error += objective.y_error[j] * lower[j].abs().max(upper[j].abs());
@@ -155,13 +153,28 @@ impl Compact {
     }
 }
 
+/// The sum of the largest activations whose coefficients are not 0: what a stated error of each such coefficient is times.
+fn reached(part: &[f32], largest: &[f64]) -> f64 {
+    part.iter().zip(largest).filter(|(w, _)| **w != 0.0).map(|(_, largest)| largest).sum()
+}
+
 /// The coefficients that combinations `y` of a map's rows have of some columns, with those that the columns have themselves.
-fn carried(edge: &Edge, cols: &[usize], y: &[f64], own: Option<&[f64]>, largest: &[f64], error: &mut f64) -> Vec<f32> {
+/// Adds what each row reaches to its total.
+fn carried(
+    edge: &Edge,
+    cols: &[usize],
+    y: &[f64],
+    own: Option<&[f64]>,
+    largest: &[f64],
+    totals: &mut [f64],
+    error: &mut f64,
+) -> Vec<f32> {
     let mut sums: Vec<f64> = own.map_or(vec![0.0; cols.len()], <[f64]>::to_vec);
     let mut sizes: Vec<f64> = sums.iter().map(|sum| sum.abs()).collect();
     let mut weights = vec![0.0; cols.len()];
     for (j, &c) in y.iter().enumerate().filter(|(_, c)| **c != 0.0) {
         edge.map.pick(j, cols, &mut weights);
+        totals[j] += reached(&weights, largest);
         for ((sum, size), &w) in sums.iter_mut().zip(&mut sizes).zip(&weights) {
             let term = c * f64::from(w);
             *sum += term;

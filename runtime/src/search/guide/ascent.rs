@@ -126,7 +126,7 @@ impl<'c> Ascent<'c> {
 
     /// Pushes the corners of the rows in the first slots through the chosen pieces.
     fn forward(&mut self, count: usize) {
-        let Batch { compact, stages, x, .. } = &mut self.batch;
+        let Batch { compact, stages, x, room, .. } = &mut self.batch;
         let inputs = compact.inputs();
         for (k, stage) in compact.stages.iter().enumerate() {
             let (before, rest) = stages.split_at_mut(k);
@@ -134,9 +134,10 @@ impl<'c> Ascent<'c> {
             for edge in &stage.edges {
                 match edge.from {
                     Some(s) => {
-                        edge.forward.product(&before[s].h[..count * compact.stages[s].width], z, edge.sets_forward)
+                        let h = &before[s].h[..count * compact.stages[s].width];
+                        edge.forward.product(h, z, edge.sets_forward, room);
                     }
-                    None => edge.forward.product(&x[..count * inputs], z, edge.sets_forward),
+                    None => edge.forward.product(&x[..count * inputs], z, edge.sets_forward, room),
                 }
             }
             dispatch(Push { stage, buffers: &mut rest[0], count });

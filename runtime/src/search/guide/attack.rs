@@ -5,7 +5,7 @@
 //! finds is a guide, or is replayed; nothing here needs to be sound.
 
 use super::random::Random;
-use crate::bounds::{Compact, Objective32, ROWS};
+use crate::bounds::{Buffer, Compact, Objective32, ROWS};
 use crate::tuning::AttackTuning;
 
 /// The lowest value of a row that was found, and where.
@@ -72,13 +72,16 @@ struct Attack<'c> {
     h: Vec<Vec<f32>>,
     on: Vec<Vec<f32>>,
     nu: Vec<Vec<f32>>,
+    /// Of products.
+    room: Buffer,
 }
 
 impl<'c> Attack<'c> {
     fn new(compact: &'c Compact, tuning: AttackTuning) -> Attack<'c> {
         let room = || compact.stages.iter().map(|stage| vec![0.0; ROWS * stage.width]).collect();
         let inputs = vec![0.0; ROWS * compact.inputs()];
-        Attack { compact, tuning, x: inputs.clone(), gradient: inputs, h: room(), on: room(), nu: room() }
+        let (x, gradient) = (inputs.clone(), inputs);
+        Attack { compact, tuning, x, gradient, h: room(), on: room(), nu: room(), room: Buffer::default() }
     }
 
     fn start(&mut self, count: usize, mut random: Option<&mut Random>) {
@@ -131,9 +134,12 @@ impl<'c> Attack<'c> {
                 match edge.from {
                     Some(s) => {
                         let from = &before[s][..count * self.compact.stages[s].width];
-                        edge.forward.product(from, h, edge.sets_forward);
+                        edge.forward.product(from, h, edge.sets_forward, &mut self.room);
                     }
-                    None => edge.forward.product(&self.x[..count * inputs], h, edge.sets_forward),
+                    None => {
+                        let x = &self.x[..count * inputs];
+                        edge.forward.product(x, h, edge.sets_forward, &mut self.room);
+                    }
                 }
             }
             for (h, on) in h.chunks_mut(stage.width).zip(self.on[k].chunks_mut(stage.width)) {
@@ -178,11 +184,11 @@ impl<'c> Attack<'c> {
                 match edge.from {
                     Some(s) => {
                         let to = &mut before[s][..count * self.compact.stages[s].width];
-                        edge.back.product(nu, to, edge.sets_back);
+                        edge.back.product(nu, to, edge.sets_back, &mut self.room);
                     }
                     None => {
                         let to = &mut self.gradient[..count * inputs];
-                        edge.back.product(nu, to, edge.sets_back && !has_inputs);
+                        edge.back.product(nu, to, edge.sets_back && !has_inputs, &mut self.room);
                     }
                 }
             }
