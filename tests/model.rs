@@ -54,6 +54,13 @@ pub fn doubles(name: &str, dims: &[i64], data: &[f64]) -> TensorProto {
     TensorProto { double_data: data.to_vec(), ..empty_tensor(name, dims, DataType::Double) }
 }
 
+/// A tensor of floats whose data lies in another file.
+pub fn elsewhere(name: &str, dims: &[i64], location: &str, more: &[(&str, &str)]) -> TensorProto {
+    let entry = |&(key, value): &(&str, &str)| StringStringEntryProto { key: key.into(), value: value.into() };
+    let external_data = [("location", location)].iter().chain(more).map(entry).collect();
+    TensorProto { data_location: EXTERNAL, external_data, ..empty_tensor(name, dims, DataType::Float) }
+}
+
 /// A vector of 64-bit integers.
 pub fn integers(name: &str, data: &[i64]) -> TensorProto {
     TensorProto { int64_data: data.to_vec(), ..empty_tensor(name, &[data.len() as i64], DataType::Int64) }

@@ -3,12 +3,14 @@
 //! Everything in a file is untrusted: sizes are checked before memory is taken, and whatever is not understood is an
 //! error that names it.
 
+mod folder;
 mod nnet;
 pub mod onnx;
 
 use crate::error::Error;
 use crate::graph::Graph;
-use pg_property::files::{self, sha256};
+use folder::Folder;
+use pg_property::files;
 use std::fmt;
 use std::path::Path;
 
@@ -26,8 +28,10 @@ pub struct Source {
     /// The file's name without folders and endings.
     pub stem: String,
     pub format: Format,
-    /// Of the model's bytes, after decompression.
+    /// Of the model's bytes, after decompression, and of the files that its weights lie in.
     pub sha256: String,
+    /// The files read: the model's own, and those beside it, as seen from its folder.
+    pub files: Vec<String>,
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -45,21 +49,27 @@ impl fmt::Display for Format {
     }
 }
 
-/// Reads `.onnx` or `.nnet`, either with `.gz`.
+/// Reads `.onnx` or `.nnet`, either with `.gz`, and what the model has in files beside it.
 pub fn read(path: &Path) -> Result<Model, Error> {
     let bytes = files::read(path).map_err(|cause| Error::file("read", path, cause))?;
     let name = path.file_name().map(|n| n.to_string_lossy().into_owned()).unwrap_or_default();
-    read_as(&bytes, &name).map_err(|error| error.of_file(path))
+    read_in(path.parent(), &bytes, &name).map_err(|error| error.of_file(path))
 }
 
-/// Reads a model's bytes, whose format the file's name tells.
+/// Reads a model's bytes, whose format the file's name tells. It has nothing beside it.
 pub fn read_as(bytes: &[u8], name: &str) -> Result<Model, Error> {
+    read_in(None, bytes, name)
+}
+
+fn read_in(folder: Option<&Path>, bytes: &[u8], name: &str) -> Result<Model, Error> {
     let plain = name.strip_suffix(".gz").unwrap_or(name);
     let (stem, ending) = plain.rsplit_once('.').unwrap_or((plain, ""));
+    let mut folder = Folder::new(folder, name, bytes);
     let (graph, format, domain) = match ending.to_ascii_lowercase().as_str() {
-        "onnx" => onnx::read(bytes).map(|(graph, format)| (graph, format, None)),
+        "onnx" => onnx::read(bytes, &mut folder).map(|(graph, format)| (graph, format, None)),
         "nnet" => nnet::read(bytes).map(|(graph, domain)| (graph, Format::NNet, Some(domain))),
         _ => Err(Error::Model("neither .onnx nor .nnet (nor either with .gz)".into())),
     }?;
-    Ok(Model { graph, source: Source { stem: stem.into(), format, sha256: sha256(bytes) }, domain })
+    let (files, sha256) = folder.finish();
+    Ok(Model { graph, source: Source { stem: stem.into(), format, sha256, files }, domain })
 }

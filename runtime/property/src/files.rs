@@ -7,13 +7,34 @@ use std::io::{self, BufReader, Read, Write};
 use std::path::{Path, PathBuf};
 
 /// The most that is taken from a file, unpacked.
-const MAX_BYTES: u64 = 1 << 30;
+pub const MAX_BYTES: u64 = 1 << 30;
 const GZIP_MAGIC: [u8; 2] = [0x1f, 0x8b];
 
 /// A file's bytes, unpacked if they begin as gzip files do. One that holds too much is an error, before it takes the
 /// memory of the machine.
 pub fn read(path: &Path) -> io::Result<Vec<u8>> {
     read_limited(File::open(path)?, MAX_BYTES)
+}
+
+/// The bytes of an open file as they come, unpacked if it is packed. More than a file may hold is an error at the end.
+pub fn stream(file: File, is_packed: bool) -> Box<dyn Read> {
+    let file = BufReader::new(file);
+    let bytes: Box<dyn Read> = if is_packed { Box::new(MultiGzDecoder::new(file)) } else { Box::new(file) };
+    Box::new(Limited { bytes, left: MAX_BYTES })
+}
+
+/// Bytes that may not be more than so many.
+struct Limited<R> {
+    bytes: R,
+    left: u64,
+}
+
+impl<R: Read> Read for Limited<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let count = self.bytes.read(buffer)?;
+        self.left = self.left.checked_sub(count as u64).ok_or_else(|| too_long(MAX_BYTES))?;
+        Ok(count)
+    }
 }
 
 fn read_limited(file: impl Read, limit: u64) -> io::Result<Vec<u8>> {
@@ -29,9 +50,14 @@ fn read_limited(file: impl Read, limit: u64) -> io::Result<Vec<u8>> {
         whole.take(limit + 1).read_to_end(&mut bytes)?;
     }
     if bytes.len() as u64 > limit {
-        return Err(io::Error::other(format!("it holds more than {limit} bytes")));
+        return Err(too_long(limit));
     }
     Ok(bytes)
+}
+
+/// That a file holds too much.
+pub fn too_long(limit: u64) -> io::Error {
+    io::Error::other(format!("it holds more than {limit} bytes"))
 }
 
 /// To a temporary file beside the target, then renamed over it: a reader sees the old file or the new one. Missing
@@ -83,7 +109,24 @@ pub fn remove(path: &Path) -> io::Result<()> {
 
 /// SHA-256 in hexadecimal digits.
 pub fn sha256(bytes: &[u8]) -> String {
-    Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
+    let mut hash = Hash::default();
+    hash.add(bytes);
+    hash.digits()
+}
+
+/// SHA-256 of bytes that come in parts.
+#[derive(Clone, Debug, Default)]
+pub struct Hash(Sha256);
+
+impl Hash {
+    pub fn add(&mut self, bytes: &[u8]) {
+        self.0.update(bytes);
+    }
+
+    /// In hexadecimal.
+    pub fn digits(self) -> String {
+        self.0.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
+    }
 }
 
 fn is_special(path: &Path) -> bool {

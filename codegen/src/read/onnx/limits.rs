@@ -19,6 +19,7 @@ enum Message {
     Type,
     TensorType,
     Shape,
+    Tensor,
     /// A message whose parts are plain numbers and bytes, or one that is not looked into.
     Leaf,
 }
@@ -29,15 +30,16 @@ fn part(message: Message, field: u32) -> Option<Message> {
         (Message::Model, 7) => Message::Graph,
         (Message::Model, 8) => Message::Leaf,
         (Message::Graph, 1) => Message::Node,
-        (Message::Graph, 5 | 15) => Message::Leaf,
+        (Message::Graph, 5) | (Message::Attribute, 5) => Message::Tensor,
+        (Message::Graph, 15) => Message::Leaf,
         (Message::Graph, 11 | 12) => Message::ValueInfo,
         (Message::Node, 1 | 2) => Message::Leaf,
         (Message::Node, 5) => Message::Attribute,
-        (Message::Attribute, 5) => Message::Leaf,
         (Message::ValueInfo, 2) => Message::Type,
         (Message::Type, 1) => Message::TensorType,
         (Message::TensorType, 2) => Message::Shape,
         (Message::Shape, 1) => Message::Leaf,
+        (Message::Tensor, 13) => Message::Leaf,
         _ => return None,
     })
 }

@@ -1,5 +1,6 @@
 //! ONNX: decode, order the nodes, build the graph.
 
+mod external;
 mod known;
 mod limits;
 mod node;
@@ -8,6 +9,7 @@ pub mod proto;
 mod tensor;
 
 use super::Format;
+use super::folder::Folder;
 use crate::error::Error;
 use crate::graph::{Graph, GraphBuilder, Operand};
 use known::{Known, is_integer};
@@ -19,14 +21,15 @@ use std::collections::{HashMap, HashSet};
 /// The opsets whose operators mean what this reader takes them to mean.
 const OPSETS: std::ops::RangeInclusive<i64> = 7..=25;
 
-pub fn read(bytes: &[u8]) -> Result<(Graph, Format), Error> {
+pub fn read(bytes: &[u8], folder: &mut Folder) -> Result<(Graph, Format), Error> {
     limits::check(bytes).map_err(Error::Model)?;
-    let model = ModelProto::decode(bytes).map_err(|e| Error::Model(format!("not an ONNX model: {e}")))?;
+    let mut model = ModelProto::decode(bytes).map_err(|e| Error::Model(format!("not an ONNX model: {e}")))?;
     let opset = opset(&model).map_err(Error::Model)?;
-    let proto = model.graph.as_ref().ok_or_else(|| Error::Model("not an ONNX model: it has no graph".into()))?;
+    let proto = model.graph.as_mut().ok_or_else(|| Error::Model("not an ONNX model: it has no graph".into()))?;
     if !proto.sparse_initializer.is_empty() {
         return Err(Error::Unsupported(vec!["sparse initialisers".into()]));
     }
+    external::load(proto, folder).map_err(Error::Model)?;
     let graph = graph(proto, opset)?;
     Ok((graph, Format::Onnx { ir: model.ir_version, opset }))
 }

@@ -1,16 +1,12 @@
 //! Constant tensors: raw or typed data, floats, the integers that shapes are made of, and truth values as 0 and 1.
 
-use super::proto::{DataType, EXTERNAL, TensorProto};
+use super::proto::{DataType, TensorProto};
 use crate::approx::Approx;
 use crate::graph::Tensor;
 
 /// The tensor's entries, all finite. Integers beyond 2⁵³ round: they only occur as "to the end" in slices.
 pub fn tensor(proto: &TensorProto) -> Result<Tensor, String> {
-    if proto.data_location == EXTERNAL {
-        return Err("its data lies in another file, which is not supported".into());
-    }
-    let shape = proto.dims.iter().map(|&d| usize::try_from(d)).collect::<Result<Vec<_>, _>>();
-    let shape = shape.map_err(|_| format!("its shape {:?} has a negative size", proto.dims))?;
+    let shape = shape(proto)?;
     let data = match DataType::try_from(proto.data_type) {
         Ok(DataType::Float) => entries(proto, &proto.float_data, |b| f64::from(f32::from_le_bytes(b)), f64::from),
         Ok(DataType::Double) => entries(proto, &proto.double_data, f64::from_le_bytes, |v| v),
@@ -19,8 +15,7 @@ pub fn tensor(proto: &TensorProto) -> Result<Tensor, String> {
         Ok(DataType::Bool) => {
             entries(proto, &proto.int32_data, |[b]: [u8; 1]| f64::from(b != 0), |v| f64::from(v != 0))
         }
-        Ok(other) => Err(format!("its element type {other:?} is not supported")),
-        Err(_) => Err(format!("its element type {} is unknown", proto.data_type)),
+        _ => Err(unsupported(proto)),
     }?;
     let declared = shape.iter().try_fold(1usize, |len, &d| len.checked_mul(d));
     if declared != Some(data.len()) {
@@ -30,6 +25,31 @@ pub fn tensor(proto: &TensorProto) -> Result<Tensor, String> {
         return Err(format!("its entry {i} is {}; weights must be finite", data[i].value));
     }
     Ok(Tensor { shape, data })
+}
+
+fn shape(proto: &TensorProto) -> Result<Vec<usize>, String> {
+    let shape = proto.dims.iter().map(|&d| usize::try_from(d)).collect::<Result<Vec<_>, _>>();
+    shape.map_err(|_| format!("its shape {:?} has a negative size", proto.dims))
+}
+
+/// How many bytes the tensor's raw data has to have.
+pub fn bytes(proto: &TensorProto) -> Result<u64, String> {
+    let element: u64 = match DataType::try_from(proto.data_type) {
+        Ok(DataType::Bool) => 1,
+        Ok(DataType::Float | DataType::Int32) => 4,
+        Ok(DataType::Double | DataType::Int64) => 8,
+        _ => return Err(unsupported(proto)),
+    };
+    let sizes = shape(proto)?;
+    let bytes = sizes.iter().try_fold(element, |bytes, &d| bytes.checked_mul(d as u64));
+    bytes.ok_or_else(|| format!("its shape {sizes:?} is beyond any file"))
+}
+
+fn unsupported(proto: &TensorProto) -> String {
+    match DataType::try_from(proto.data_type) {
+        Ok(other) => format!("its element type {other:?} is not supported"),
+        Err(_) => format!("its element type {} is unknown", proto.data_type),
+    }
 }
 
 fn entries<const N: usize, T: Copy>(
@@ -74,6 +94,5 @@ mod tests {
         assert!(tensor(&TensorProto { raw_data: vec![0; 3], ..floats(&[1], &[]) }).is_err());
         assert!(tensor(&TensorProto { data_type: 10, ..floats(&[0], &[]) }).unwrap_err().contains("Float16"));
         assert!(tensor(&TensorProto { data_type: 99, ..floats(&[0], &[]) }).is_err());
-        assert!(tensor(&TensorProto { data_location: EXTERNAL, ..floats(&[1], &[1.0]) }).is_err());
     }
 }
