@@ -42,33 +42,34 @@ pub fn typed_value(name: &str, dims: &[i64], element: DataType) -> ValueInfoProt
     ValueInfoProto { name: name.into(), r#type: Some(TypeProto { tensor_type }) }
 }
 
-fn empty_tensor(name: &str, dims: &[i64], element: DataType) -> TensorProto {
+/// A tensor of a type, without data.
+pub fn typed(name: &str, dims: &[i64], element: DataType) -> TensorProto {
     TensorProto { name: name.into(), dims: dims.to_vec(), data_type: element as i32, ..Default::default() }
 }
 
 pub fn floats(name: &str, dims: &[i64], data: &[f32]) -> TensorProto {
-    TensorProto { float_data: data.to_vec(), ..empty_tensor(name, dims, DataType::Float) }
+    TensorProto { float_data: data.to_vec(), ..typed(name, dims, DataType::Float) }
 }
 
 pub fn doubles(name: &str, dims: &[i64], data: &[f64]) -> TensorProto {
-    TensorProto { double_data: data.to_vec(), ..empty_tensor(name, dims, DataType::Double) }
+    TensorProto { double_data: data.to_vec(), ..typed(name, dims, DataType::Double) }
 }
 
 /// A tensor of floats whose data lies in another file.
 pub fn elsewhere(name: &str, dims: &[i64], location: &str, more: &[(&str, &str)]) -> TensorProto {
     let entry = |&(key, value): &(&str, &str)| StringStringEntryProto { key: key.into(), value: value.into() };
     let external_data = [("location", location)].iter().chain(more).map(entry).collect();
-    TensorProto { data_location: EXTERNAL, external_data, ..empty_tensor(name, dims, DataType::Float) }
+    TensorProto { data_location: EXTERNAL, external_data, ..typed(name, dims, DataType::Float) }
 }
 
 /// A vector of 64-bit integers.
 pub fn integers(name: &str, data: &[i64]) -> TensorProto {
-    TensorProto { int64_data: data.to_vec(), ..empty_tensor(name, &[data.len() as i64], DataType::Int64) }
+    TensorProto { int64_data: data.to_vec(), ..typed(name, &[data.len() as i64], DataType::Int64) }
 }
 
 /// One truth value.
 pub fn flag(name: &str, value: bool) -> TensorProto {
-    TensorProto { int32_data: vec![value.into()], ..empty_tensor(name, &[], DataType::Bool) }
+    TensorProto { int32_data: vec![value.into()], ..typed(name, &[], DataType::Bool) }
 }
 
 pub fn node(op: &str, inputs: &[&str], output: &str) -> NodeProto {

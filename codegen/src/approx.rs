@@ -6,6 +6,7 @@
 //! exception is below 1e-280, where a product or quotient of doubles always states an error. What is made from an
 //! unusable number is unusable.
 
+use crate::half::Half;
 use std::ops::{Add, Div, Mul, Neg, Sub};
 
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -83,15 +84,24 @@ impl Approx {
         }
     }
 
-    /// The number rounded to float32. Rounding is monotone: the result lies between those of the two ends.
+    /// The number rounded to float32.
     pub fn rounded_to_f32(self) -> Approx {
-        let rounded = |v: f64| f64::from(v as f32);
-        let value = rounded(self.value);
+        self.rounded(|v| f64::from(v as f32))
+    }
+
+    /// The number rounded to a 16-bit float.
+    pub fn rounded_to(self, half: Half) -> Approx {
+        self.rounded(|v| half.round(v))
+    }
+
+    /// Rounding is monotone: the result lies between those of the two ends.
+    fn rounded(self, round: impl Fn(f64) -> f64) -> Approx {
+        let value = round(self.value);
         if self.radius == 0.0 {
             return Approx::exact(value);
         }
-        let low = rounded((self.value - self.radius).next_down());
-        let high = rounded((self.value + self.radius).next_up());
+        let low = round((self.value - self.radius).next_down());
+        let high = round((self.value + self.radius).next_up());
         Approx { value, radius: sum_up([(value - low).max(high - value)]) }
     }
 }

@@ -10,6 +10,7 @@ pub mod build;
 pub mod emit;
 pub mod error;
 pub mod graph;
+pub mod half;
 pub mod inspect;
 pub mod interpret;
 pub mod lower;

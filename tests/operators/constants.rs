@@ -1,6 +1,6 @@
 //! Constants and their types: Constant, Cast, and arithmetic of integers.
 
-use super::{agrees, numbers, refused, single, weights};
+use super::{agrees, computes, numbers, refused, single, weights};
 use pg_codegen::read::onnx::proto::{AttributeProto, DataType, TensorProto};
 use pg_tests::model::*;
 
@@ -19,7 +19,57 @@ fn cast() {
     let nodes = vec![with("Cast", &["f"], "c", to(DataType::Int64)), node("Reshape", &["x", "c"], "y")];
     agrees(&model(9, value("x", &[4]), vec![floats("f", &[2], &[2.0, 2.0])], nodes));
     refused(&single(13, &[3], with("Cast", &["x"], "y", to(DataType::Int32)), vec![]), "integers");
-    refused(&single(13, &[3], with("Cast", &["x"], "y", to(DataType::Float16)), vec![]), "Float16");
+    refused(&single(13, &[3], with("Cast", &["x"], "y", to(DataType::Bool)), vec![]), "Bool");
+}
+
+/// Weights in 16 bits and what is computed with them: real numbers, but a Cast rounds a constant.
+#[test]
+fn sixteen_bits() {
+    let to = |element: DataType| vec![int("to", element as i64)];
+    let units = |count: f32, power: i32| count * 2f32.powi(power);
+    let cases = [
+        (DataType::Float16, 0x3c01, units(1025.0, -10), units(1638.0, -14)),
+        (DataType::Bfloat16, 0x3f81, units(129.0, -7), units(205.0, -11)),
+    ];
+    for (half, bits, factor, tenth) in cases {
+        let one_more = TensorProto { int32_data: vec![bits], ..typed("w", &[1], half) };
+        let nodes = vec![
+            with("Cast", &["x"], "h", to(half)),
+            node("Mul", &["h", "w"], "p"),
+            with("Cast", &["p"], "f", to(DataType::Float)),
+            with("Cast", &["c"], "n", to(half)),
+            with("Cast", &["n"], "r", to(DataType::Float)),
+            node("Add", &["f", "r"], "y"),
+        ];
+        let model = model(13, value("x", &[2]), vec![one_more, floats("c", &[1], &[0.1])], nodes);
+        computes(&model, &[2], |x| x.iter().map(|x| x * factor + tenth).collect());
+    }
+}
+
+/// 100 + 100 is −56 in 8 bits.
+#[test]
+fn narrow_integers_do_not_wrap_unseen() {
+    let sum = |number: i32| {
+        let constant = TensorProto { int32_data: vec![number], ..typed("a", &[1], DataType::Int8) };
+        let nodes = vec![
+            node("Add", &["a", "a"], "s"),
+            with("Cast", &["s"], "f", vec![int("to", DataType::Float as i64)]),
+            node("Mul", &["x", "f"], "y"),
+        ];
+        model(14, value("x", &[2]), vec![constant], nodes)
+    };
+    computes(&sum(60), &[2], |x| x.iter().map(|x| x * 120.0).collect());
+    refused(&sum(100), "integers");
+    let to_byte = |number| {
+        let nodes = vec![
+            with("Cast", &["i"], "b", vec![int("to", DataType::Uint8 as i64)]),
+            with("Cast", &["b"], "f", vec![int("to", DataType::Float as i64)]),
+            node("Mul", &["x", "f"], "y"),
+        ];
+        model(13, value("x", &[2]), vec![integers("i", &[number])], nodes)
+    };
+    computes(&to_byte(255), &[2], |x| x.iter().map(|x| x * 255.0).collect());
+    refused(&to_byte(256), "fit");
 }
 
 /// A Cast rounds a constant: 2²⁴ + 1 becomes 2²⁴.

@@ -47,7 +47,7 @@ pub const PASSES: [Pass; 4] = [
 /// Runs all passes; `observe` sees the graph after each, by the pass's name.
 pub fn normalise(model: Model, mut observe: impl FnMut(&str, &Graph)) -> Result<Net, Error> {
     let mut graph = model.graph;
-    let mut notes = Vec::new();
+    let mut notes = model.notes;
     for (index, pass) in PASSES.iter().enumerate() {
         graph = (pass.run)(graph, &mut notes)?;
         graph.check();

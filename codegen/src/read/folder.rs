@@ -113,6 +113,10 @@ mod tests {
     use super::*;
     use pg_property::files::sha256;
 
+    fn range(start: u64, end: u64) -> Range<u64> {
+        start..end
+    }
+
     #[test]
     fn names_stay_in_the_folder() {
         assert_eq!(plain_name("net.onnx.data").unwrap(), "net.onnx.data");
@@ -143,9 +147,9 @@ mod tests {
         };
         assert_eq!(error("w", &[0..2, 5..11]), (1, "'w' ends at byte 10, and its data at byte 11".into()));
         assert_eq!(error("w", &[0..2, 50..51]), (1, "'w' ends at byte 10, and its data at byte 51".into()));
-        assert!(error("missing", &[0..1]).1.contains("'missing', which cannot be read"));
-        assert!(error("d", &[0..1]).1.contains("not a file"));
-        let alone = Folder::new(None, "net.onnx", b"").read("w", &[0..1]).unwrap_err();
+        assert!(error("missing", &[range(0, 1)]).1.contains("'missing', which cannot be read"));
+        assert!(error("d", &[range(0, 1)]).1.contains("not a file"));
+        let alone = Folder::new(None, "net.onnx", b"").read("w", &[range(0, 1)]).unwrap_err();
         assert!(alone.1.contains("not read from a folder"));
     }
 
@@ -162,9 +166,9 @@ mod tests {
         symlink("..", model.join("up")).unwrap();
         symlink("w", model.join("in")).unwrap();
         let mut folder = Folder::new(Some(&model), "net.onnx", b"");
-        assert_eq!(folder.read("in", &[0..7]).unwrap(), [b"weights"]);
+        assert_eq!(folder.read("in", &[range(0, 7)]).unwrap(), [b"weights"]);
         for name in ["out", "up/secret"] {
-            assert!(folder.read(name, &[0..1]).unwrap_err().1.contains("out of the model's folder"), "{name}");
+            assert!(folder.read(name, &[range(0, 1)]).unwrap_err().1.contains("out of the model's folder"), "{name}");
         }
     }
 }

@@ -21,6 +21,8 @@ pub struct Model {
     pub source: Source,
     /// The box the format declares its inputs to lie in, if it does. Outside, the model's own program clips.
     pub domain: Option<Vec<(f64, f64)>>,
+    /// What a user of the model would want to know about the reading.
+    pub notes: Vec<String>,
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -65,11 +67,11 @@ fn read_in(folder: Option<&Path>, bytes: &[u8], name: &str) -> Result<Model, Err
     let plain = name.strip_suffix(".gz").unwrap_or(name);
     let (stem, ending) = plain.rsplit_once('.').unwrap_or((plain, ""));
     let mut folder = Folder::new(folder, name, bytes);
-    let (graph, format, domain) = match ending.to_ascii_lowercase().as_str() {
-        "onnx" => onnx::read(bytes, &mut folder).map(|(graph, format)| (graph, format, None)),
-        "nnet" => nnet::read(bytes).map(|(graph, domain)| (graph, Format::NNet, Some(domain))),
+    let (graph, format, domain, notes) = match ending.to_ascii_lowercase().as_str() {
+        "onnx" => onnx::read(bytes, &mut folder).map(|(graph, format, notes)| (graph, format, None, notes)),
+        "nnet" => nnet::read(bytes).map(|(graph, domain)| (graph, Format::NNet, Some(domain), vec![])),
         _ => Err(Error::Model("neither .onnx nor .nnet (nor either with .gz)".into())),
     }?;
     let (files, sha256) = folder.finish();
-    Ok(Model { graph, source: Source { stem: stem.into(), format, sha256, files }, domain })
+    Ok(Model { graph, source: Source { stem: stem.into(), format, sha256, files }, domain, notes })
 }

@@ -6,32 +6,34 @@
 
 use super::node::Meaning;
 use super::proto::{DataType, NodeProto};
+use super::tensor::fits;
 use crate::approx::Approx;
 use crate::graph::{GraphBuilder, Op, Operand, Tensor};
-use std::collections::{HashMap, HashSet};
+use crate::half::Half;
+use std::collections::HashMap;
 
 pub struct Known<'a> {
     pub operands: HashMap<&'a str, Operand>,
-    /// The names of integers and truth values.
-    pub integers: HashSet<&'a str>,
+    /// The names of integers and truth values, with their types.
+    pub integers: HashMap<&'a str, DataType>,
 }
 
 pub fn is_integer(element: DataType) -> bool {
-    !matches!(element, DataType::Float | DataType::Double)
+    !matches!(element, DataType::Float | DataType::Double | DataType::Float16 | DataType::Bfloat16)
 }
 
 impl<'a> Known<'a> {
     /// Adds the node to the graph and its output to what is known; everything it reads is known already.
     pub fn add(&mut self, builder: &mut GraphBuilder, node: &'a NodeProto, meaning: Meaning) -> Result<(), String> {
         let output = node.output[0].as_str();
-        let makes_integers = match &meaning {
-            Meaning::Constant(_, element) | Meaning::Cast(element) => is_integer(*element),
-            _ => node.input.first().is_some_and(|name| self.integers.contains(name.as_str())),
+        let integer = match &meaning {
+            Meaning::Constant(_, element) | Meaning::Cast(element) => is_integer(*element).then_some(*element),
+            _ => node.input.first().and_then(|name| self.integers.get(name.as_str()).copied()),
         };
         let operand = self.operand(builder, node, meaning)?;
         self.operands.insert(output, operand);
-        if makes_integers {
-            self.integers.insert(output);
+        if let Some(element) = integer {
+            self.integers.insert(output, element);
         }
         Ok(())
     }
@@ -51,8 +53,8 @@ impl<'a> Known<'a> {
         let inputs = inputs.ok_or("an optional input is left out before a given one, which is not supported")?;
         let name = if node.name.is_empty() { &node.output[0] } else { &node.name };
         let operand = builder.node(name, &op, &inputs, &node.output[0])?;
-        let reads_integers = node.input.iter().any(|name| self.integers.contains(name.as_str()));
-        if reads_integers && is_arithmetic(&op) && !is_small_and_whole(&operand) {
+        let mut integers = node.input.iter().filter_map(|name| self.integers.get(name.as_str()));
+        if is_arithmetic(&op) && integers.any(|&element| !all_fit(&operand, element)) {
             return Err("it computes with integers, which is supported for small constants without a remainder".into());
         }
         Ok(operand)
@@ -102,14 +104,20 @@ fn is_false(operand: &Operand) -> bool {
 
 /// A constant as another type; a computed value stays the real number it is.
 fn cast(operand: &Operand, to: DataType) -> Result<Operand, String> {
+    let rounded = |tensor: &Tensor, round: fn(Approx) -> Approx| {
+        let data = tensor.data.iter().map(|&v| round(v)).collect();
+        Ok(Tensor { shape: tensor.shape.clone(), data }.into())
+    };
     match (operand, to) {
-        (Operand::Constant(tensor), DataType::Float) => {
-            let data = tensor.data.iter().map(|v| v.rounded_to_f32()).collect();
-            Ok(Tensor { shape: tensor.shape.clone(), data }.into())
+        (Operand::Constant(tensor), DataType::Float) => rounded(tensor, Approx::rounded_to_f32),
+        (Operand::Constant(tensor), DataType::Float16) => rounded(tensor, |v| v.rounded_to(Half::Float16)),
+        (Operand::Constant(tensor), DataType::Bfloat16) => rounded(tensor, |v| v.rounded_to(Half::Bfloat16)),
+        _ if !is_integer(to) => Ok(operand.clone()),
+        (Operand::Constant(tensor), DataType::Int32 | DataType::Int64) if tensor.data.iter().all(is_whole) => {
+            Ok(operand.clone())
         }
-        (_, DataType::Float | DataType::Double) => Ok(operand.clone()),
-        (Operand::Constant(tensor), _) if tensor.data.iter().all(is_whole) => Ok(operand.clone()),
-        _ => Err("a Cast to integers is supported for whole constants only".into()),
+        _ if all_fit(operand, to) => Ok(operand.clone()),
+        _ => Err("a Cast to integers is supported for whole constants that fit only".into()),
     }
 }
 
@@ -117,9 +125,9 @@ fn is_whole(v: &Approx) -> bool {
     v.radius == 0.0 && v.value.fract() == 0.0
 }
 
-/// Integers whose exact sum, product or quotient is the one that ONNX computes, in 32 bits as in 64.
-fn is_small_and_whole(operand: &Operand) -> bool {
-    matches!(operand, Operand::Constant(t) if t.data.iter().all(|v| is_whole(v) && v.value.abs() < 2f64.powi(31)))
+/// Constants that are integers of a type, also where ONNX would compute them in it.
+fn all_fit(operand: &Operand, element: DataType) -> bool {
+    matches!(operand, Operand::Constant(t) if t.data.iter().all(|v| v.radius == 0.0 && fits(element, v.value)))
 }
 
 fn is_arithmetic(op: &Op) -> bool {

@@ -21,7 +21,7 @@ use std::collections::{HashMap, HashSet};
 /// The opsets whose operators mean what this reader takes them to mean.
 const OPSETS: std::ops::RangeInclusive<i64> = 7..=25;
 
-pub fn read(bytes: &[u8], folder: &mut Folder) -> Result<(Graph, Format), Error> {
+pub fn read(bytes: &[u8], folder: &mut Folder) -> Result<(Graph, Format, Vec<String>), Error> {
     limits::check(bytes).map_err(Error::Model)?;
     let mut model = ModelProto::decode(bytes).map_err(|e| Error::Model(format!("not an ONNX model: {e}")))?;
     let opset = opset(&model).map_err(Error::Model)?;
@@ -30,8 +30,20 @@ pub fn read(bytes: &[u8], folder: &mut Folder) -> Result<(Graph, Format), Error>
         return Err(Error::Unsupported(vec!["sparse initialisers".into()]));
     }
     external::load(proto, folder).map_err(Error::Model)?;
+    let notes = note_of_halves(proto).into_iter().collect();
     let graph = graph(proto, opset)?;
-    Ok((graph, Format::Onnx { ir: model.ir_version, opset }))
+    Ok((graph, Format::Onnx { ir: model.ir_version, opset }, notes))
+}
+
+/// A model of 16-bit floats is read as any other: as a function of real numbers. Its own program rounds much.
+fn note_of_halves(proto: &GraphProto) -> Option<String> {
+    let is_half = |element: i32| matches!(DataType::try_from(element), Ok(DataType::Float16 | DataType::Bfloat16));
+    let declared = |info: &ValueInfoProto| Some(info.r#type.as_ref()?.tensor_type.as_ref()?.elem_type);
+    let inputs = proto.input.iter().filter_map(declared);
+    let mut elements = proto.initializer.iter().map(|t| t.data_type).chain(inputs);
+    let note =
+        "the model has 16-bit floats: it is verified as a function of real numbers, without the rounding to 16 bits";
+    elements.any(is_half).then(|| note.into())
 }
 
 fn opset(model: &ModelProto) -> Result<i64, String> {
@@ -66,8 +78,8 @@ fn graph(proto: &GraphProto, opset: i64) -> Result<Graph, Error> {
     builder.finish(&known.operands[output.name.as_str()]).map_err(Error::Model)
 }
 
-fn integer_initialisers(proto: &GraphProto) -> HashSet<&str> {
-    proto.initializer.iter().filter(|t| is_integer(t.data_type())).map(|t| t.name.as_str()).collect()
+fn integer_initialisers(proto: &GraphProto) -> HashMap<&str, DataType> {
+    proto.initializer.iter().filter(|t| is_integer(t.data_type())).map(|t| (t.name.as_str(), t.data_type())).collect()
 }
 
 /// The meanings of all nodes, or everything about them that is not supported.
@@ -114,8 +126,9 @@ fn input_shape(info: &ValueInfoProto) -> Result<Vec<usize>, String> {
     let named = |what: &str| format!("the input '{}' {what}", info.name);
     let tensor = info.r#type.as_ref().and_then(|t| t.tensor_type.as_ref()).ok_or_else(|| named("is not a tensor"))?;
     match DataType::try_from(tensor.elem_type) {
-        Ok(DataType::Float | DataType::Double) => {}
-        other => return Err(named(&format!("has element type {other:?}; float and double are supported"))),
+        Ok(DataType::Float | DataType::Double | DataType::Float16 | DataType::Bfloat16) => {}
+        Ok(other) => return Err(named(&format!("has element type {other:?}; inputs have to be floats"))),
+        Err(_) => return Err(named(&format!("has the unknown element type {}", tensor.elem_type))),
     }
     let shape = tensor.shape.as_ref().ok_or_else(|| named("has no shape"))?;
     let size = |(i, dim): (usize, &proto::DimensionProto)| match dim.dim_value {

@@ -98,8 +98,10 @@ fn slice(attributes: &Attributes) -> Result<Meaning, String> {
 
 fn cast(attributes: &Attributes) -> Result<Meaning, String> {
     match DataType::try_from(attributes.required_int("to")? as i32) {
-        Ok(to @ (DataType::Float | DataType::Double | DataType::Int32 | DataType::Int64)) => Ok(Meaning::Cast(to)),
-        Ok(other) => Err(format!("a Cast to {other:?} is not supported")),
+        Ok(
+            to @ (DataType::Undefined | DataType::Bool | DataType::String | DataType::Complex64 | DataType::Complex128),
+        ) => Err(format!("a Cast to {to:?} is not supported")),
+        Ok(to) => Ok(Meaning::Cast(to)),
         Err(_) => Err("a Cast to an unknown type".into()),
     }
 }
