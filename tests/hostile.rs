@@ -155,6 +155,25 @@ fn everything_unsupported_is_reported_at_once() {
 }
 
 #[test]
+fn newer_formats_and_functions_of_a_model_are_refused() {
+    let mut newest = small();
+    newest.ir_version = 13;
+    newest.opset_import[0].version = 25;
+    assert!(compile(&newest.encode_to_vec()).is_ok());
+    newest.ir_version = 14;
+    assert!(error(&newest).contains("IR version 14; up to 13"));
+    newest.ir_version = 13;
+    newest.functions.push(FunctionProto { name: "Relu".into(), domain: "mine".into() });
+    assert!(compile(&newest.encode_to_vec()).is_ok(), "nothing calls it");
+    newest.graph.as_mut().unwrap().node[0].domain = "mine".into();
+    let text = error(&newest);
+    assert!(text.contains("node 'Relu to h' (Relu, opset 25): it calls 'mine.Relu', a function"), "{text}");
+    newest.functions[0].domain = "ai.onnx".into();
+    newest.graph.as_mut().unwrap().node[0].domain.clear();
+    assert!(error(&newest).contains("a function that the model defines"), "the standard operator is overridden");
+}
+
+#[test]
 fn a_missing_operand_is_an_error() {
     assert!(error(&with(|g| g.node[1].input.truncate(1))).contains("1 inputs"));
     assert!(error(&with(|g| g.node[0].input.clear())).contains("0 inputs"));

@@ -24,7 +24,7 @@ pub fn model(opset: i64, input: ValueInfoProto, initializer: Vec<TensorProto>, n
     let graph =
         GraphProto { node, name: "g".into(), initializer, input: vec![input], output, sparse_initializer: vec![] };
     let opset_import = vec![OperatorSetIdProto { domain: String::new(), version: opset }];
-    ModelProto { ir_version: 7, graph: Some(graph), opset_import }
+    ModelProto { ir_version: 7, graph: Some(graph), opset_import, functions: vec![] }
 }
 
 /// A value of floats; a size of 0 is left open.

@@ -28,7 +28,7 @@ enum Message {
 fn part(message: Message, field: u32) -> Option<Message> {
     Some(match (message, field) {
         (Message::Model, 7) => Message::Graph,
-        (Message::Model, 8) => Message::Leaf,
+        (Message::Model, 8 | 25) => Message::Leaf,
         (Message::Graph, 1) => Message::Node,
         (Message::Graph, 5) | (Message::Attribute, 5) => Message::Tensor,
         (Message::Graph, 15) => Message::Leaf,
@@ -83,6 +83,25 @@ mod tests {
         prost::encoding::encode_varint(nodes.len() as u64, &mut model);
         model.extend(nodes);
         assert!(check(&model).is_err());
+    }
+
+    /// Each of these is a message in memory: functions of the model, and where the data of a tensor lies.
+    #[test]
+    fn so_are_floods_of_other_messages() {
+        let nested = |fields: &[u32], flood: Vec<u8>| {
+            fields.iter().rev().fold(flood, |inner, &field| {
+                let mut outer = vec![];
+                prost::encoding::encode_key(field, WireType::LengthDelimited, &mut outer);
+                prost::encoding::encode_varint(inner.len() as u64, &mut outer);
+                outer.extend(inner);
+                outer
+            })
+        };
+        let flood = |fields: &[u32]| nested(fields, vec![]).repeat(MAX_ITEMS + 1);
+        assert!(check(&flood(&[25])).is_err());
+        assert!(check(&nested(&[7, 5], flood(&[13]))).is_err());
+        assert!(check(&nested(&[7, 1, 5, 5], flood(&[13]))).is_err());
+        assert!(check(&nested(&[7, 5], [0x6a, 0x00].repeat(1000))).is_ok());
     }
 
     #[test]

@@ -20,18 +20,28 @@ use std::collections::{HashMap, HashSet};
 
 /// The opsets whose operators mean what this reader takes them to mean.
 const OPSETS: std::ops::RangeInclusive<i64> = 7..=25;
+/// The newest version of the format, as far as it is known here.
+const NEWEST_IR: i64 = 13;
+
+/// The functions that a model defines, by domain and name.
+type Functions<'a> = HashSet<(&'a str, &'a str)>;
 
 pub fn read(bytes: &[u8], folder: &mut Folder) -> Result<(Graph, Format, Vec<String>), Error> {
     limits::check(bytes).map_err(Error::Model)?;
     let mut model = ModelProto::decode(bytes).map_err(|e| Error::Model(format!("not an ONNX model: {e}")))?;
+    if model.ir_version > NEWEST_IR {
+        let what = format!("it has IR version {}; up to {NEWEST_IR} is supported", model.ir_version);
+        return Err(Error::Model(what));
+    }
     let opset = opset(&model).map_err(Error::Model)?;
+    let functions: Functions = model.functions.iter().map(|f| (domain(&f.domain), f.name.as_str())).collect();
     let proto = model.graph.as_mut().ok_or_else(|| Error::Model("not an ONNX model: it has no graph".into()))?;
     if !proto.sparse_initializer.is_empty() {
         return Err(Error::Unsupported(vec!["sparse initialisers".into()]));
     }
     external::load(proto, folder).map_err(Error::Model)?;
     let notes = note_of_halves(proto).into_iter().collect();
-    let graph = graph(proto, opset)?;
+    let graph = graph(proto, opset, &functions)?;
     Ok((graph, Format::Onnx { ir: model.ir_version, opset }, notes))
 }
 
@@ -46,9 +56,14 @@ fn note_of_halves(proto: &GraphProto) -> Option<String> {
     elements.any(is_half).then(|| note.into())
 }
 
+/// The standard operators' domain has two names.
+fn domain(name: &str) -> &str {
+    if name == "ai.onnx" { "" } else { name }
+}
+
 fn opset(model: &ModelProto) -> Result<i64, String> {
-    let standard = |domain: &str| matches!(domain, "" | "ai.onnx");
-    let version = model.opset_import.iter().find(|import| standard(&import.domain)).map(|import| import.version);
+    let version =
+        model.opset_import.iter().find(|import| domain(&import.domain).is_empty()).map(|import| import.version);
     match version {
         Some(version) if OPSETS.contains(&version) => Ok(version),
         Some(version) => {
@@ -58,7 +73,7 @@ fn opset(model: &ModelProto) -> Result<i64, String> {
     }
 }
 
-fn graph(proto: &GraphProto, opset: i64) -> Result<Graph, Error> {
+fn graph(proto: &GraphProto, opset: i64, functions: &Functions) -> Result<Graph, Error> {
     let (input, output) = (only_input(proto)?, only_output(proto)?);
     let mut constants = HashMap::new();
     for init in &proto.initializer {
@@ -66,7 +81,7 @@ fn graph(proto: &GraphProto, opset: i64) -> Result<Graph, Error> {
         constants.insert(init.name.as_str(), Operand::from(tensor));
     }
     let order = order::topological(proto, &input.name, &output.name, &constants).map_err(Error::Model)?;
-    let nodes = meanings(&order, opset)?;
+    let nodes = meanings(&order, opset, functions)?;
     let shape = input_shape(input).map_err(Error::Model)?;
     let (mut builder, x) = GraphBuilder::new(&input.name, shape).map_err(Error::Model)?;
     let mut known = Known { operands: constants, integers: integer_initialisers(proto) };
@@ -83,11 +98,15 @@ fn integer_initialisers(proto: &GraphProto) -> HashMap<&str, DataType> {
 }
 
 /// The meanings of all nodes, or everything about them that is not supported.
-fn meanings(order: &[&NodeProto], opset: i64) -> Result<Vec<Meaning>, Error> {
+fn meanings(order: &[&NodeProto], opset: i64, functions: &Functions) -> Result<Vec<Meaning>, Error> {
     let mut unsupported = Vec::new();
     let mut found = Vec::new();
     for node in order {
-        match meaning(node) {
+        let called = (domain(&node.domain), node.op_type.as_str());
+        let defined = || {
+            Err(format!("it calls '{}.{}', a function that the model defines; inline those first", called.0, called.1))
+        };
+        match if functions.contains(&called) { defined() } else { meaning(node) } {
             Ok(meaning) => found.push(meaning),
             Err(why) => unsupported.push(format!("{}: {why}", describe(node, opset))),
         }

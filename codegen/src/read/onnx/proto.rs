@@ -1,6 +1,6 @@
 //! The ONNX messages this reader looks at, as prost structs.
 //!
-//! Field numbers are those of `onnx.proto` (IR version 3 to 10). Fields that are not listed are skipped by prost;
+//! Field numbers are those of `onnx.proto` (IR version 3 to 13). Fields that are not listed are skipped by prost;
 //! recursion is limited by prost, the number of elements by [`super::limits`].
 
 use prost::{Enumeration, Message};
@@ -13,6 +13,17 @@ pub struct ModelProto {
     pub graph: Option<GraphProto>,
     #[prost(message, repeated, tag = "8")]
     pub opset_import: Vec<OperatorSetIdProto>,
+    #[prost(message, repeated, tag = "25")]
+    pub functions: Vec<FunctionProto>,
+}
+
+/// An operator that the model defines; read only to be named where a node calls it.
+#[derive(Clone, PartialEq, Message)]
+pub struct FunctionProto {
+    #[prost(string, tag = "1")]
+    pub name: String,
+    #[prost(string, tag = "10")]
+    pub domain: String,
 }
 
 #[derive(Clone, PartialEq, Message)]
