@@ -4,10 +4,10 @@ use super::weights::file_name;
 use crate::lower::{EdgePlan, Kind, Plan, Storage};
 use pg_core::Source;
 use pg_core::map::Geometry;
-use proc_macro2::{Literal, TokenStream};
+use proc_macro2::{Ident, Literal, TokenStream};
 use quote::{format_ident, quote};
 
-/// What the declarations of all maps need.
+/// What the maps need, and what applies them.
 pub fn imports(plan: &Plan) -> TokenStream {
     let edges = || plan.stages.iter().flat_map(|stage| &stage.edges);
     let any = |is: fn(&EdgePlan) -> bool| edges().any(is);
@@ -18,8 +18,25 @@ pub fn imports(plan: &Plan) -> TokenStream {
     let sparse = any(|edge| matches!(edge.kind, Kind::Sparse { .. }));
     let bytes = any(|edge| edge.storage == Storage::Bytes);
     let line = |wanted: bool, line: TokenStream| if wanted { line } else { TokenStream::new() };
-    let pack = line(packed, quote!(pack, pack_back,));
-    let pack_kernel = line(packed_conv, quote!(pack_kernel,));
+    let names = |names: &[(bool, &str)]| -> Vec<Ident> {
+        names.iter().filter(|(wanted, _)| *wanted).map(|(_, name)| format_ident!("{name}")).collect()
+    };
+    let relu = plan.stages.len() > 1;
+    let kernel = names(&[
+        (conv, "Lanes"),
+        (dense, "Layer"),
+        (true, "Linear"),
+        (dense, "Panel"),
+        (true, "Simd"),
+        (true, "Vectorised"),
+        (true, "dispatch"),
+        (packed, "pack"),
+        (packed, "pack_back"),
+        (packed_conv, "pack_kernel"),
+        (relu, "relu"),
+        (relu, "relu_batch"),
+    ]);
+    let map = names(&[(conv, "Conv"), (conv, "Geometry"), (sparse, "Sparse")]);
     let lines = [
         line(
             bytes,
@@ -27,26 +44,8 @@ pub fn imports(plan: &Plan) -> TokenStream {
                 use pg_core::blob;
             ),
         ),
-        line(conv, quote!(use pg_core::kernel::conv::{Convolution, Window, #pack_kernel};)),
-        line(
-            conv,
-            quote!(
-                use pg_core::kernel::Lanes;
-            ),
-        ),
-        line(dense, quote!(use pg_core::kernel::{Layer, Panel, #pack};)),
-        line(
-            conv,
-            quote!(
-                use pg_core::map::Geometry;
-            ),
-        ),
-        line(
-            sparse,
-            quote!(
-                use pg_core::map::Sparse;
-            ),
-        ),
+        quote!(use pg_core::kernel::{#(#kernel),*};),
+        line(!map.is_empty(), quote!(use pg_core::map::{#(#map),*};)),
     ];
     quote!(#(#lines)*)
 }
@@ -92,22 +91,17 @@ pub fn declaration(edge: &EdgePlan, outputs: usize) -> TokenStream {
             }
         }
         Kind::Conv(geometry) => {
-            let (window, kernel) = (format_ident!("Window{}", edge.suffix.replace('_', "To")), name("KERNEL"));
+            let (window, kernel) = (name("GEOMETRY"), name("KERNEL"));
             let (patch, channels, lanes) = (size(geometry.patch()), size(geometry.output[0]), size(geometry.lanes()));
             let (file, fields) = (file("kernel"), fields(geometry));
             let value = match edge.storage {
-                Storage::Text => quote!(pack_kernel::<#patch, #channels, #lanes>(&#window::GEOMETRY, &include!(#file))),
+                Storage::Text => quote!(pack_kernel::<#patch, #channels, #lanes>(&#window, &include!(#file))),
                 Storage::Bytes => quote!(blob!(#file)),
             };
             quote! {
-                struct #window;
-
-                impl Window for #window {
-                    const GEOMETRY: Geometry = #fields;
-                }
-
+                const #window: Geometry = #fields;
                 static #kernel: [Lanes; #lanes] = #value;
-                static #map: Convolution<#window> = Convolution::new(&#kernel);
+                static #map: Conv = Conv::new(#window, &#kernel);
             }
         }
     }
@@ -147,7 +141,7 @@ pub fn edge(edge: &EdgePlan) -> TokenStream {
     match edge.kind {
         Kind::Dense { .. } => quote!(Edge::dense(#from, #map.map(&#back))),
         Kind::Sparse { .. } => quote!(Edge::sparse(#from, #map)),
-        Kind::Conv(_) => quote!(Edge::conv(#from, #map.map())),
+        Kind::Conv(_) => quote!(Edge::conv(#from, #map)),
     }
 }
 

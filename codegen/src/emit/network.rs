@@ -67,7 +67,6 @@ pub fn network(plan: &Plan) -> String {
     let (declarations, stages) = (plan.stages.iter().map(declaration), stages(plan));
     let (inherent, contract, eval, batch) = (inherent(plan), contract(), eval(plan), batch(plan));
     let imports = maps::imports(plan);
-    let relu = (plan.stages.len() > 1).then(|| quote!(relu, relu_batch,));
     let error = plan.stages.iter().any(|stage| stage.rounded).then(|| quote!(, StageError));
     print(
         plan,
@@ -75,7 +74,6 @@ pub fn network(plan: &Plan) -> String {
             //! The network: its weights, and its stages in order.
 
             #imports
-            use pg_core::kernel::{Linear, Simd, Vectorised, dispatch, #relu};
             use pg_core::{Edge, Model, Shape, Source, Stage #error};
 
             #(#declarations)*

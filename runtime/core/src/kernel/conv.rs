@@ -12,7 +12,6 @@ use super::layer::Linear;
 use super::panels::{Lanes, PANEL, ZERO};
 use super::simd::{Simd, Vectorised};
 use crate::map::Conv;
-use core::marker::PhantomData;
 use core::ops::Range;
 
 /// Which inputs an output reads. Sizes are channels, height and width; the rest is height and width.
@@ -266,41 +265,16 @@ impl Channels<'_> {
     }
 }
 
-/// A geometry that the compiler knows.
-pub trait Window {
-    const GEOMETRY: Geometry;
-}
-
-/// A convolution of constant sizes, as generated code has it.
-pub struct Convolution<W> {
-    kernel: &'static [Lanes],
-    window: PhantomData<W>,
-}
-
-impl<W: Window> Convolution<W> {
-    pub const fn new(kernel: &'static [Lanes]) -> Self {
-        assert!(kernel.len() == W::GEOMETRY.lanes(), "the size of the kernel");
-        Convolution { kernel, window: PhantomData }
-    }
-
-    /// The same as data.
-    pub const fn map(&self) -> Conv<'static> {
-        Conv::new(W::GEOMETRY, self.kernel)
-    }
-}
-
-impl<W: Window, const I: usize, const O: usize> Linear<I, O> for Convolution<W> {
+impl<const I: usize, const O: usize> Linear<I, O> for Conv<'_> {
     #[inline(always)]
     fn add<S: Simd>(&self, h: &[f32; I], mut z: [f32; O]) -> [f32; O] {
-        add::<S>(W::GEOMETRY, self.kernel, h, &mut z);
+        self.add_row(h, &mut z);
         z
     }
 
     #[inline(always)]
     fn add_batch<S: Simd>(&self, h: &[[f32; I]], z: &mut [[f32; O]]) {
-        for (h, z) in h.iter().zip(z) {
-            add::<S>(W::GEOMETRY, self.kernel, h, z);
-        }
+        h.iter().zip(z).for_each(|(h, z)| self.add_row(h, z));
     }
 }
 

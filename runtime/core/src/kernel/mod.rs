@@ -11,6 +11,7 @@ pub mod relax;
 mod simd;
 pub mod sparse;
 
+pub use conv::pack_kernel;
 pub use layer::{Layer, Linear, Panel, pack, pack_back, relu, relu_batch};
 pub use panels::{Chunk, Lanes, PANEL, Panels, ZERO, chunks, chunks_mut, padded};
 pub use simd::{Portable, Scalar, Simd, Vectorised, dispatch};

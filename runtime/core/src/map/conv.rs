@@ -34,10 +34,18 @@ impl<'a> Conv<'a> {
         self.geometry.inputs()
     }
 
+    /// Adds A·h to z, for one row.
+    ///
+    /// Compiled once, not for every geometry: with constant sizes the loops are unrolled beyond what registers hold.
+    #[inline(never)]
+    pub fn add_row(&self, h: &[f32], z: &mut [f32]) {
+        dispatch(Product { geometry: self.geometry, kernel: self.kernel, h, z });
+    }
+
     pub fn add_forward(&self, h: &[f32], z: &mut [f32]) {
         let (inputs, outputs) = (self.cols(), self.rows());
         for (h, z) in h.chunks(padded(inputs)).zip(z.chunks_mut(padded(outputs))) {
-            dispatch(Product { geometry: self.geometry, kernel: self.kernel, h: &h[..inputs], z: &mut z[..outputs] });
+            self.add_row(&h[..inputs], &mut z[..outputs]);
         }
     }
 
