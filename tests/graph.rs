@@ -13,17 +13,18 @@ pub struct GraphStage {
 }
 
 impl GraphStage {
-    /// As the compiler would choose its maps.
+    /// With every second map sparse, so that both kinds are tested whatever the compiler would choose for so small ones.
     fn compiled(&self) -> Stage {
-        let edge = |(from, matrix): &(Source, Vec<Vec<f32>>)| {
+        let edge = |(index, (from, matrix)): (usize, &(Source, Vec<Vec<f32>>))| {
             let mut rows = Rows::new(matrix[0].len());
             for row in matrix {
                 let entries = row.iter().enumerate().filter(|(_, w)| **w != 0.0);
                 rows.push(entries.map(|(col, &w)| (col as u32, w)));
             }
-            Edge { from: *from, map: Map::choose(rows, &[]) }
+            let is_sparse = (index + self.bias.len()) % 2 == 0;
+            Edge { from: *from, map: if is_sparse { Map::Sparse(rows) } else { Map::choose(rows, &[]) } }
         };
-        let (edges, error) = (self.reads.iter().map(edge).collect(), StageError::none(self.bias.len()));
+        let (edges, error) = (self.reads.iter().enumerate().map(edge).collect(), StageError::none(self.bias.len()));
         Stage { origin: "a test".into(), edges, bias: self.bias.clone(), error }
     }
 }
