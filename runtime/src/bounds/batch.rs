@@ -6,10 +6,9 @@
 
 use super::buffer::Buffer;
 use super::compact::{Compact, CompactStage, Slot};
-use super::hull::corner;
+use super::hull::{Room, Rows};
 use super::rows::Objective32;
 use pg_core::kernel::dispatch;
-use pg_core::kernel::hull::Turn;
 use pg_core::kernel::relax::{Block, Neurons, Relax};
 use pg_core::rounding::Sum;
 
@@ -108,7 +107,7 @@ pub struct Batch<'c> {
     a: Buffer,
     pub x: Buffer,
     sums: Vec<Sum>,
-    turns: Vec<Turn>,
+    turns: Room,
     /// Of products.
     pub room: Buffer,
     /// Rows passed backward.
@@ -123,7 +122,7 @@ impl<'c> Batch<'c> {
             a: Buffer::zeros(ROWS * compact.inputs()),
             x: Buffer::zeros(ROWS * compact.inputs()),
             sums: vec![Sum::default(); ROWS],
-            turns: vec![Turn::default(); compact.undecided().count() + 1],
+            turns: compact.hull.room(),
             room: Buffer::default(),
             passes: 0,
         }
@@ -211,11 +210,9 @@ impl<'c> Batch<'c> {
                 }
             }
         }
-        for slot in 0..count {
-            let row = slot * inputs..(slot + 1) * inputs;
-            let (a, x) = (&mut self.a[row.clone()], &mut self.x[row]);
-            corner(self.compact, &mut self.stages, slot, a, x, &mut self.sums[slot], &mut self.turns);
-        }
+        let (a, x) = (&mut self.a[..count * inputs], &mut self.x[..count * inputs]);
+        let mut rows = Rows { stages: &mut self.stages, a, x, sums: &mut self.sums[..count] };
+        rows.minimise(self.compact, &mut self.turns);
     }
 
     /// Coefficients of what the rows read; whether the box is among it.

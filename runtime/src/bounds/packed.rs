@@ -5,8 +5,11 @@ use pg_core::kernel::sparse::{Columns, Entry};
 use pg_core::kernel::{Lanes, PANEL, Panels, ZERO};
 use pg_core::map::panels;
 
-/// A matrix of which this part is not 0 costs a product about the same either way.
-const DENSE: f64 = 0.2;
+/// Whether a matrix with so many entries that are not 0 is better kept by these. A part of a fifth costs products of few
+/// rows the same either way.
+pub fn is_sparse(entries: usize, rows: usize, cols: usize) -> bool {
+    5 * entries < rows * cols
+}
 
 /// A matrix by its columns: of each the entries that are not 0.
 #[derive(Clone)]
@@ -38,9 +41,19 @@ impl Listed {
         &self.entries
     }
 
-    /// The part that is not 0.
-    fn density(&self) -> f64 {
-        self.entries.len() as f64 / (self.rows * self.ends.len()).max(1) as f64
+    pub fn columns(&self) -> impl ExactSizeIterator<Item = &[Entry]> {
+        (0..self.ends.len()).map(|col| self.column(col))
+    }
+
+    pub fn as_columns(&self) -> Columns<'_> {
+        Columns::new(self.rows, &self.ends, &self.entries)
+    }
+
+    /// The most entries of a row.
+    pub fn longest_row(&self) -> usize {
+        let mut counts = vec![0; self.rows];
+        self.entries.iter().for_each(|entry| counts[entry.row as usize] += 1);
+        counts.into_iter().max().unwrap_or(0)
     }
 
     fn transposed(&self) -> Listed {
@@ -52,8 +65,8 @@ impl Listed {
         }
         // Each end is where its column's next entry goes, until all are there.
         let mut entries = vec![Entry::default(); self.entries.len()];
-        for col in 0..self.ends.len() {
-            for &Entry { row, value } in self.column(col) {
+        for (col, column) in self.columns().enumerate() {
+            for &Entry { row, value } in column {
                 entries[ends[row as usize]] = Entry { row: col as u32, value };
                 ends[row as usize] += 1;
             }
@@ -71,13 +84,13 @@ pub enum Packed {
 impl Packed {
     /// A matrix and its transpose.
     pub fn both(matrix: &Listed) -> (Packed, Packed) {
-        if matrix.density() < DENSE {
+        let (rows, cols) = (matrix.rows, matrix.ends.len());
+        if is_sparse(matrix.entries.len(), rows, cols) {
             return (Packed::Sparse(matrix.clone()), Packed::Sparse(matrix.transposed()));
         }
-        let (rows, cols) = (matrix.rows, matrix.ends.len());
         let (mut lanes, mut transposed) = (vec![ZERO; panels(rows, cols)], vec![ZERO; panels(cols, rows)]);
-        for col in 0..cols {
-            for &Entry { row, value } in matrix.column(col) {
+        for (col, column) in matrix.columns().enumerate() {
+            for &Entry { row, value } in column {
                 let row = row as usize;
                 lanes[col / PANEL * rows + row].0[col % PANEL] = value;
                 transposed[row / PANEL * cols + col].0[row % PANEL] = value;
@@ -93,8 +106,8 @@ impl Packed {
                 let panels = Panels::new(*rows, *cols, lanes);
                 if sets { panels.set_product(a, c) } else { panels.add_product(a, c) }
             }
-            Packed::Sparse(Listed { rows, ends, entries }) => {
-                Columns::new(*rows, ends, entries).product(a, c, sets, room.lanes(Columns::room(*rows)))
+            Packed::Sparse(listed) => {
+                listed.as_columns().product(a, c, sets, room.lanes(Columns::room(listed.rows)));
             }
         }
     }

@@ -197,14 +197,14 @@ fn take<S: Simd, const REST: bool, const N: usize>(
 
 /// The nearest number of `[low, high]`; `low` for one that is none.
 #[inline(always)]
-fn between(value: f32, low: f32, high: f32) -> f32 {
+pub(super) fn between(value: f32, low: f32, high: f32) -> f32 {
     let value = if value > low { value } else { low };
     if value < high { value } else { high }
 }
 
 /// A number with its sign turned where the other is negative.
 #[inline(always)]
-fn same_way(value: f32, other: f32) -> f32 {
+pub(super) fn same_way(value: f32, other: f32) -> f32 {
     const SIGN: u32 = 1 << 31;
     f32::from_bits(value.to_bits() ^ (other.to_bits() & SIGN))
 }

@@ -7,6 +7,7 @@ pub mod conv;
 pub mod hull;
 mod layer;
 mod panels;
+pub mod patches;
 pub mod relax;
 mod simd;
 pub mod sparse;

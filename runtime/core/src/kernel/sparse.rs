@@ -1,14 +1,14 @@
 //! Products with a sparse matrix whose size is known at run time: lanes over the rows of a batch, not over columns.
 //!
-//! Up to [`MOST`] rows are transposed, so that a number of the matrix meets whole vectors of them, and what comes out is
+//! A group of rows, up to [`GROUP`] panels, is transposed, so that a number of the matrix meets whole vectors of them, and what comes out is
 //! transposed back. Every sum runs over its column's entries from first to last, and a lane is a row of its own: so a row's
 //! result does not depend on the rows beside it.
 
 use super::panels::{Chunk, Lanes, PANEL, ZERO, chunks, chunks_mut, padded};
 use super::simd::{Simd, Vectorised, dispatch};
 
-/// Rows taken together: as many as keep their sums in registers.
-const MOST: usize = 3 * PANEL;
+/// Panels of rows taken together: as many as keep their sums in registers.
+const GROUP: usize = 3;
 
 /// A number of a column, and the row it is in.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -32,9 +32,13 @@ impl<'a> Columns<'a> {
         Columns { rows, ends, entries }
     }
 
+    pub const fn rows(&self) -> usize {
+        self.rows
+    }
+
     /// How much room products take.
     pub const fn room(rows: usize) -> usize {
-        padded(rows) * MOST / PANEL
+        padded(rows) * GROUP
     }
 
     /// Adds each row of `a` times the matrix to a row of `c`, or sets it: as many rows, each as long as its side of the
@@ -47,7 +51,7 @@ impl<'a> Columns<'a> {
 
     /// The entries of a column; none of padding.
     #[inline(always)]
-    fn column(&self, col: usize) -> &'a [Entry] {
+    pub fn column(&self, col: usize) -> &'a [Entry] {
         let Some(&end) = self.ends.get(col) else { return &[] };
         let start = if col == 0 { 0 } else { self.ends[col - 1] };
         &self.entries[start..end]
@@ -69,7 +73,7 @@ impl Vectorised for Product<'_> {
     fn run<S: Simd>(self) {
         let Product { matrix, a, c, sets, room } = self;
         let (stride, width) = (padded(matrix.rows), padded(matrix.ends.len()));
-        for (a, c) in a.chunks(MOST * stride).zip(c.chunks_mut(MOST * width)) {
+        for (a, c) in a.chunks(GROUP * PANEL * stride).zip(c.chunks_mut(GROUP * PANEL * width)) {
             match (a.len() / stride).div_ceil(PANEL) {
                 1 => matrix.group::<S, 1>(a, c, sets, room),
                 2 => matrix.group::<S, 2>(a, c, sets, room),
@@ -145,10 +149,28 @@ pub fn to_lanes<const P: usize>(rows: &[f32], into: &mut [[Lanes; P]]) {
     }
 }
 
+/// The other way.
+#[inline(always)]
+pub fn from_lanes<const P: usize>(lanes: &[[Lanes; P]], rows: &mut [f32]) {
+    let stride = lanes.len();
+    for (panel, lanes) in lanes.as_chunks::<PANEL>().0.iter().enumerate() {
+        for p in 0..P {
+            let mut tile = [ZERO; PANEL];
+            for lane in 0..PANEL {
+                tile[lane] = lanes[lane][p];
+            }
+            transpose(&mut tile);
+            for (tile, row) in tile.iter().zip(rows.chunks_mut(stride).skip(p * PANEL)) {
+                chunks_mut(row)[panel] = tile.0;
+            }
+        }
+    }
+}
+
 /// Exchanges rows and columns of a tile. A round moves each number's place by one bit, from the top of its row's to the bottom
 /// of its column's: four of them exchange the two. All pass through memory, since the compiler would else move single numbers.
 #[inline(always)]
-pub fn transpose(tile: &mut [Lanes; PANEL]) {
+fn transpose(tile: &mut [Lanes; PANEL]) {
     let mut other = [ZERO; PANEL];
     for _ in 0..PANEL.ilog2() / 2 {
         interleave(tile, &mut other);
