@@ -9,6 +9,11 @@ pub fn table(net: &Net) -> String {
     let source = &net.source;
     let _ = writeln!(text, "network     {}\nformat      {}\nsha256      {}", source.stem, source.format, source.sha256);
     let _ = writeln!(text, "inputs      {}\noutputs     {}", net.inputs, net.outputs());
+    for (what, tensors) in [("input", &source.inputs), ("output", &source.outputs)] {
+        for tensor in tensors {
+            let _ = writeln!(text, "{what:<10}  '{}' {:?}", tensor.name, tensor.shape);
+        }
+    }
     let _ = writeln!(text, "ReLUs       {}\nparameters  {}\n", net.relus(), net.parameters());
     let reads = net.stages.iter().map(|stage| stage.reads().len()).max().unwrap_or(0).max("reads".len());
     let _ = writeln!(

@@ -2,11 +2,12 @@
 //! knows.
 
 use crate::net::{self, Net};
+use crate::read::Declared;
 use ndarray::Array2;
 use pg_core::kernel::{Lanes, ZERO, padded};
 use pg_core::map::{Conv, Dense, Geometry, Map, Sparse, pack, panels};
 use pg_core::sweep::forward;
-use pg_core::{Edge, Model, Network, Shape, Source, Stage, StageError};
+use pg_core::{Edge, Model, Network, Shape, Source, Stage, StageError, Tensor};
 
 /// Inputs evaluated together.
 const BLOCK: usize = 48;
@@ -33,6 +34,14 @@ impl Network for Interpreter {
 
     fn shape(&self) -> Shape<'_> {
         self.tables.shape()
+    }
+
+    fn input_tensor(&self, number: usize) -> Option<Tensor<'_>> {
+        self.net.source.inputs.get(number).map(Declared::tensor)
+    }
+
+    fn output_tensor(&self, number: usize) -> Option<Tensor<'_>> {
+        self.net.source.outputs.get(number).map(Declared::tensor)
     }
 
     fn forward(&self, x: &[f32], y: &mut [f32]) {

@@ -5,6 +5,7 @@
 mod maps;
 mod network;
 mod template;
+mod tensors;
 mod weights;
 mod write;
 

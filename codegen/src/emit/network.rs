@@ -1,6 +1,7 @@
 //! The Rust text of the crate: the stages in order, one line each.
 
 use super::maps::{self, size};
+use super::tensors;
 use super::weights::file_name;
 use crate::lower::{Plan, StagePlan, Storage};
 use pg_core::Source;
@@ -65,7 +66,8 @@ pub fn binary(plan: &Plan) -> String {
 
 pub fn network(plan: &Plan) -> String {
     let (declarations, stages) = (plan.stages.iter().map(declaration), stages(plan));
-    let (inherent, contract, eval, batch) = (inherent(plan), contract(), eval(plan), batch(plan));
+    let (inherent, contract, eval, batch) = (inherent(plan), contract(plan), eval(plan), batch(plan));
+    let (tensors, tensor) = (tensors::declarations(plan), tensors::import(plan));
     let imports = maps::imports(plan);
     let error = plan.stages.iter().any(|stage| stage.rounded).then(|| quote!(, StageError));
     print(
@@ -74,10 +76,11 @@ pub fn network(plan: &Plan) -> String {
             //! The network: its weights, and its stages in order.
 
             #imports
-            use pg_core::{Edge, Model, Shape, Source, Stage #error};
+            use pg_core::{Edge, Model, Shape, Source, Stage #error #tensor};
 
             #(#declarations)*
             #stages
+            #tensors
             #inherent
             #eval
             #batch
@@ -253,7 +256,8 @@ fn batch(plan: &Plan) -> TokenStream {
 }
 
 /// The contract with everything that evaluates or verifies the network.
-fn contract() -> TokenStream {
+fn contract(plan: &Plan) -> TokenStream {
+    let tensors = tensors::methods(plan);
     quote! {
         impl pg_core::Network for Network {
             fn model(&self) -> Model<'_> {
@@ -263,6 +267,8 @@ fn contract() -> TokenStream {
             fn shape(&self) -> Shape<'_> {
                 Shape { inputs: Self::INPUTS, stages: &STAGES }
             }
+
+            #tensors
 
             fn forward(&self, x: &[f32], y: &mut [f32]) {
                 let ((x, []), (y, [])) = (x.as_chunks(), y.as_chunks_mut()) else {

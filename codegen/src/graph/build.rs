@@ -58,6 +58,10 @@ impl GraphBuilder {
         Ok(Operand::Value(output))
     }
 
+    pub fn shape<'a>(&'a self, operand: &'a Operand) -> &'a [usize] {
+        self.reading(operand).shape
+    }
+
     fn reading<'a>(&'a self, operand: &'a Operand) -> Reading<'a> {
         match operand {
             Operand::Value(id) => Reading { shape: &self.graph.values[*id].shape, constant: None },

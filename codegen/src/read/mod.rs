@@ -10,6 +10,7 @@ pub mod onnx;
 use crate::error::Error;
 use crate::graph::Graph;
 use folder::Folder;
+use pg_core::Tensor;
 use pg_property::files;
 use std::fmt;
 use std::path::Path;
@@ -34,6 +35,33 @@ pub struct Source {
     pub sha256: String,
     /// The files read: the model's own, and those beside it, as seen from its folder.
     pub files: Vec<String>,
+    /// The tensors that the model declares as its inputs, and as its outputs, where there are several. The network's list of
+    /// inputs, or of outputs, is then that of their entries, one after the other.
+    pub inputs: Vec<Declared>,
+    pub outputs: Vec<Declared>,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub struct Declared {
+    pub name: String,
+    pub shape: Vec<usize>,
+}
+
+impl Declared {
+    pub fn tensor(&self) -> Tensor<'_> {
+        Tensor { name: &self.name, shape: &self.shape }
+    }
+}
+
+/// What the reader of a format finds in a file.
+#[derive(Debug)]
+struct Content {
+    graph: Graph,
+    format: Format,
+    inputs: Vec<Declared>,
+    outputs: Vec<Declared>,
+    domain: Option<Vec<(f64, f64)>>,
+    notes: Vec<String>,
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -67,11 +95,12 @@ fn read_in(folder: Option<&Path>, bytes: &[u8], name: &str) -> Result<Model, Err
     let plain = name.strip_suffix(".gz").unwrap_or(name);
     let (stem, ending) = plain.rsplit_once('.').unwrap_or((plain, ""));
     let mut folder = Folder::new(folder, name, bytes);
-    let (graph, format, domain, notes) = match ending.to_ascii_lowercase().as_str() {
-        "onnx" => onnx::read(bytes, &mut folder).map(|(graph, format, notes)| (graph, format, None, notes)),
-        "nnet" => nnet::read(bytes).map(|(graph, domain)| (graph, Format::NNet, Some(domain), vec![])),
+    let content = match ending.to_ascii_lowercase().as_str() {
+        "onnx" => onnx::read(bytes, &mut folder),
+        "nnet" => nnet::read(bytes),
         _ => Err(Error::Model("neither .onnx nor .nnet (nor either with .gz)".into())),
     }?;
+    let Content { graph, format, inputs, outputs, domain, notes } = content;
     let (files, sha256) = folder.finish();
-    Ok(Model { graph, source: Source { stem: stem.into(), format, sha256, files }, domain, notes })
+    Ok(Model { graph, source: Source { stem: stem.into(), format, sha256, files, inputs, outputs }, domain, notes })
 }

@@ -5,15 +5,18 @@
 //! on the outputs become affine nodes. The format's program clips its inputs to the box it declares, which is not
 //! affine: the box is handed on as the network's domain instead.
 
+use super::{Content, Format};
 use crate::approx::Approx;
 use crate::error::Error;
 use crate::graph::{Graph, GraphBuilder, Op, Operand, Tensor};
 
 type Domain = Vec<(f64, f64)>;
 
-pub fn read(bytes: &[u8]) -> Result<(Graph, Domain), Error> {
+pub(super) fn read(bytes: &[u8]) -> Result<Content, Error> {
     let text = std::str::from_utf8(bytes).map_err(|_| Error::Model("not an NNet file: it is not text".into()))?;
-    network(&mut Numbers::new(text)).map_err(Error::Model)
+    let (graph, domain) = network(&mut Numbers::new(text)).map_err(Error::Model)?;
+    let (inputs, outputs, notes) = (vec![], vec![], vec![]);
+    Ok(Content { graph, format: Format::NNet, inputs, outputs, domain: Some(domain), notes })
 }
 
 fn network(numbers: &mut Numbers) -> Result<(Graph, Domain), String> {
@@ -119,9 +122,9 @@ mod tests {
 
     #[test]
     fn a_tiny_network_is_read() {
-        let (graph, domain) = read(TINY.as_bytes()).unwrap();
-        assert_eq!(domain, [(-1.0, 1.0); 2]);
-        assert_eq!(graph.nodes.len(), 6);
+        let content = read(TINY.as_bytes()).unwrap();
+        assert_eq!(content.domain.unwrap(), [(-1.0, 1.0); 2]);
+        assert_eq!(content.graph.nodes.len(), 6);
     }
 
     #[test]

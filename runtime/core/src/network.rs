@@ -15,6 +15,17 @@ pub trait Network: Sync {
     /// Evaluates one or more inputs, one after the other in `x`, to as many outputs in `y`, in float32.
     fn forward(&self, x: &[f32], y: &mut [f32]);
 
+    /// The model's tensors, in order, where it declares several as its inputs: then the inputs are their entries, one after
+    /// the other.
+    fn input_tensor(&self, _number: usize) -> Option<Tensor<'_>> {
+        None
+    }
+
+    /// The same of the outputs.
+    fn output_tensor(&self, _number: usize) -> Option<Tensor<'_>> {
+        None
+    }
+
     fn inputs(&self) -> usize {
         self.shape().inputs
     }
@@ -34,4 +45,11 @@ pub struct Model<'a> {
     pub sha256: &'a str,
     /// The box the model declares its inputs to lie in; empty if it declares none.
     pub domain: &'a [(f64, f64)],
+}
+
+/// A tensor that a model declares.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Tensor<'a> {
+    pub name: &'a str,
+    pub shape: &'a [usize],
 }

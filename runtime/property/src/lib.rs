@@ -56,6 +56,14 @@ pub struct Property {
     pub empty_disjuncts: usize,
 }
 
+/// The tensors of a network's list of inputs, and of its list of outputs: what the model calls each and how many elements
+/// it has. Empty for a list that is one tensor.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Tensors {
+    pub inputs: Vec<(String, usize)>,
+    pub outputs: Vec<(String, usize)>,
+}
+
 impl Property {
     /// Reads a VNN-LIB file of version 1.0 or 2.0, plain or gzip.
     pub fn read(path: &Path) -> Result<Self, PropertyError> {
@@ -65,7 +73,13 @@ impl Property {
 
     /// Reads a VNN-LIB text of version 1.0 or 2.0; `origin` names it in messages.
     pub fn parse(text: &str, origin: &str) -> Result<Self, PropertyError> {
-        vnnlib::parse(text, origin)
+        vnnlib::parse(text, origin, None)
+    }
+
+    /// The same for a known network, whose tensors those of the text have to be. Version 1.0 numbers inputs and outputs
+    /// through all tensors.
+    pub fn parse_for(text: &str, origin: &str, model: &Tensors) -> Result<Self, PropertyError> {
+        vnnlib::parse(text, origin, Some(model))
     }
 
     /// Checks that the property speaks of a network of these sizes.

@@ -1,9 +1,9 @@
 //! `verify PROP.vnnlib` and `robust IMAGE.csv`: what is asked about a network.
 
 use super::run::{Run, RunArgs};
-use crate::property::{Decimal, Property, Side, Source, parse_image};
+use crate::property::{Decimal, Property, Side, Source, Tensors, parse_image};
 use clap::Args;
-use pg_core::Network;
+use pg_core::{Network, Tensor};
 use serde::Serialize;
 use std::path::PathBuf;
 
@@ -67,7 +67,8 @@ impl Verify {
 
     fn question(&self, network: &dyn Network) -> Result<Question, String> {
         let source = Source::read(&self.property).map_err(|e| e.to_string())?;
-        let property = Property::parse(&source.text, &source.origin).map_err(|e| e.to_string())?;
+        let property =
+            Property::parse_for(&source.text, &source.origin, &tensors(network)).map_err(|e| e.to_string())?;
         Question::new(network, property, source)
     }
 }
@@ -107,6 +108,15 @@ impl Question {
         property.check_shape(network.inputs(), network.outputs()).map_err(|e| e.to_string())?;
         check_domain(network.model().domain, &property).map_err(|e| format!("{}: {e}", source.origin))?;
         Ok(Question { property, file: source.origin, sha256: source.sha256, robustness: None, notes: Vec::new() })
+    }
+}
+
+/// What the property may call the network's inputs and outputs.
+fn tensors(network: &dyn Network) -> Tensors {
+    let sized = |tensor: Tensor| (tensor.name.to_string(), tensor.shape.iter().product());
+    Tensors {
+        inputs: (0..).map_while(|k| network.input_tensor(k)).map(sized).collect(),
+        outputs: (0..).map_while(|k| network.output_tensor(k)).map(sized).collect(),
     }
 }
 

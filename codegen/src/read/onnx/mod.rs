@@ -1,6 +1,7 @@
 //! ONNX: decode, order the nodes, build the graph.
 
 mod external;
+mod interface;
 mod known;
 mod limits;
 mod node;
@@ -8,10 +9,10 @@ mod order;
 pub mod proto;
 mod tensor;
 
-use super::Format;
 use super::folder::Folder;
+use super::{Content, Format};
 use crate::error::Error;
-use crate::graph::{Graph, GraphBuilder, Operand};
+use crate::graph::Operand;
 use known::{Known, is_integer};
 use node::{Meaning, meaning};
 use prost::Message;
@@ -26,7 +27,7 @@ const NEWEST_IR: i64 = 13;
 /// The functions that a model defines, by domain and name.
 type Functions<'a> = HashSet<(&'a str, &'a str)>;
 
-pub fn read(bytes: &[u8], folder: &mut Folder) -> Result<(Graph, Format, Vec<String>), Error> {
+pub(super) fn read(bytes: &[u8], folder: &mut Folder) -> Result<Content, Error> {
     limits::check(bytes).map_err(Error::Model)?;
     let mut model = ModelProto::decode(bytes).map_err(|e| Error::Model(format!("not an ONNX model: {e}")))?;
     if model.ir_version > NEWEST_IR {
@@ -40,9 +41,7 @@ pub fn read(bytes: &[u8], folder: &mut Folder) -> Result<(Graph, Format, Vec<Str
         return Err(Error::Unsupported(vec!["sparse initialisers".into()]));
     }
     external::load(proto, folder).map_err(Error::Model)?;
-    let notes = note_of_halves(proto).into_iter().collect();
-    let graph = graph(proto, opset, &functions)?;
-    Ok((graph, Format::Onnx { ir: model.ir_version, opset }, notes))
+    content(proto, Format::Onnx { ir: model.ir_version, opset }, opset, &functions)
 }
 
 /// A model of 16-bit floats is read as any other: as a function of real numbers. Its own program rounds much.
@@ -73,27 +72,38 @@ fn opset(model: &ModelProto) -> Result<i64, String> {
     }
 }
 
-fn graph(proto: &GraphProto, opset: i64, functions: &Functions) -> Result<Graph, Error> {
-    let (input, output) = (only_input(proto)?, only_output(proto)?);
-    let mut constants = HashMap::new();
-    for init in &proto.initializer {
-        let tensor = tensor::tensor(init).map_err(|e| Error::Model(format!("initialiser '{}': {e}", init.name)))?;
-        constants.insert(init.name.as_str(), Operand::from(tensor));
-    }
-    let order = order::topological(proto, &input.name, &output.name, &constants).map_err(Error::Model)?;
+fn content(proto: &GraphProto, format: Format, opset: i64, functions: &Functions) -> Result<Content, Error> {
+    let (inputs, mut notes) = interface::inputs(proto).map_err(Error::Model)?;
+    let outputs = interface::outputs(proto).map_err(Error::Model)?;
+    let mut known = Known { operands: initialisers(proto).map_err(Error::Model)?, integers: integers(proto) };
+    let (mut builder, operands) = interface::begin(&inputs).map_err(Error::Model)?;
+    known.operands.extend(inputs.iter().map(|declared| declared.name.as_str()).zip(operands));
+    let order = order::topological(proto, &outputs, &known.operands).map_err(Error::Model)?;
     let nodes = meanings(&order, opset, functions)?;
-    let shape = input_shape(input).map_err(Error::Model)?;
-    let (mut builder, x) = GraphBuilder::new(&input.name, shape).map_err(Error::Model)?;
-    let mut known = Known { operands: constants, integers: integer_initialisers(proto) };
-    known.operands.insert(&input.name, x);
     for (node, meaning) in order.into_iter().zip(nodes) {
         let added = known.add(&mut builder, node, meaning);
         added.map_err(|e| Error::Model(format!("{}: {e}", describe(node, opset))))?;
     }
-    builder.finish(&known.operands[output.name.as_str()]).map_err(Error::Model)
+    let computed: Vec<_> = outputs.iter().map(|&name| (name, known.operands[name].clone())).collect();
+    let (graph, outputs) = interface::end(builder, &computed).map_err(Error::Model)?;
+    notes.extend(note_of_halves(proto));
+    let inputs = if inputs.len() > 1 { inputs } else { vec![] };
+    Ok(Content { graph, format, inputs, outputs, domain: None, notes })
 }
 
-fn integer_initialisers(proto: &GraphProto) -> HashMap<&str, DataType> {
+fn initialisers(proto: &GraphProto) -> Result<HashMap<&str, Operand>, String> {
+    let mut initialisers = HashMap::new();
+    for init in &proto.initializer {
+        let tensor = tensor::tensor(init).map_err(|e| format!("initialiser '{}': {e}", init.name))?;
+        if initialisers.insert(init.name.as_str(), Operand::from(tensor)).is_some() {
+            return Err(format!("initialiser '{}' is given twice", init.name));
+        }
+    }
+    Ok(initialisers)
+}
+
+/// The types of those initialisers that are integers.
+fn integers(proto: &GraphProto) -> HashMap<&str, DataType> {
     proto.initializer.iter().filter(|t| is_integer(t.data_type())).map(|t| (t.name.as_str(), t.data_type())).collect()
 }
 
@@ -117,44 +127,4 @@ fn meanings(order: &[&NodeProto], opset: i64, functions: &Functions) -> Result<V
 fn describe(node: &NodeProto, opset: i64) -> String {
     let name = if node.name.is_empty() { node.output.first().map_or("", |o| o) } else { &node.name };
     format!("node '{name}' ({}, opset {opset})", node.op_type)
-}
-
-/// The one input that is not an initialiser.
-fn only_input(proto: &GraphProto) -> Result<&ValueInfoProto, Error> {
-    let initialisers: HashSet<&str> = proto.initializer.iter().map(|t| t.name.as_str()).collect();
-    let inputs: Vec<_> = proto.input.iter().filter(|i| !initialisers.contains(i.name.as_str())).collect();
-    one(&inputs, "input")
-}
-
-fn only_output(proto: &GraphProto) -> Result<&ValueInfoProto, Error> {
-    one(&proto.output.iter().collect::<Vec<_>>(), "output")
-}
-
-fn one<'a>(values: &[&'a ValueInfoProto], what: &str) -> Result<&'a ValueInfoProto, Error> {
-    match values {
-        [value] => Ok(value),
-        _ => {
-            let names: Vec<&str> = values.iter().map(|v| v.name.as_str()).take(8).collect();
-            Err(Error::Model(format!("it has {} {what}s {names:?}; exactly one is supported", values.len())))
-        }
-    }
-}
-
-/// The declared shape; an unknown leading dimension is a batch of one.
-fn input_shape(info: &ValueInfoProto) -> Result<Vec<usize>, String> {
-    let named = |what: &str| format!("the input '{}' {what}", info.name);
-    let tensor = info.r#type.as_ref().and_then(|t| t.tensor_type.as_ref()).ok_or_else(|| named("is not a tensor"))?;
-    match DataType::try_from(tensor.elem_type) {
-        Ok(DataType::Float | DataType::Double | DataType::Float16 | DataType::Bfloat16) => {}
-        Ok(other) => return Err(named(&format!("has element type {other:?}; inputs have to be floats"))),
-        Err(_) => return Err(named(&format!("has the unknown element type {}", tensor.elem_type))),
-    }
-    let shape = tensor.shape.as_ref().ok_or_else(|| named("has no shape"))?;
-    let size = |(i, dim): (usize, &proto::DimensionProto)| match dim.dim_value {
-        Some(d) if d > 0 => Ok(d as usize),
-        Some(d) if d < -1 => Err(named(&format!("has the size {d} in dimension {i}"))),
-        _ if i == 0 => Ok(1),
-        _ => Err(named(&format!("has no fixed size in dimension {i}"))),
-    };
-    shape.dim.iter().enumerate().map(size).collect()
 }

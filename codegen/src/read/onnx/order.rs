@@ -1,4 +1,4 @@
-//! The nodes that the output depends on, in an order in which each can be computed.
+//! The nodes that the outputs depend on, in an order in which each can be computed.
 
 use super::proto::{GraphProto, NodeProto};
 use crate::graph::Operand;
@@ -11,24 +11,23 @@ enum State {
     Done,
 }
 
-/// Depth-first from the output, without recursion. A cycle, a name nobody computes and a name computed twice are errors.
+/// Depth-first from the outputs, without recursion; `known` are the inputs and the constants. A cycle, a name nobody computes and a name computed twice are errors.
 pub fn topological<'a>(
     proto: &'a GraphProto,
-    input: &str,
-    output: &str,
-    constants: &HashMap<&str, Operand>,
+    outputs: &[&str],
+    known: &HashMap<&str, Operand>,
 ) -> Result<Vec<&'a NodeProto>, String> {
-    let producers = producers(proto, input, constants)?;
-    let given = |name: &str| name.is_empty() || name == input || constants.contains_key(name);
+    let producers = producers(proto, known)?;
+    let given = |name: &str| name.is_empty() || known.contains_key(name);
     let find = |name: &str, reader: &str| {
         producers.get(name).copied().ok_or_else(|| format!("{reader} reads '{name}', which nothing computes"))
     };
-    if given(output) {
-        return Err("the output is not computed by any node".into());
+    if let Some(output) = outputs.iter().find(|output| given(output)) {
+        return Err(format!("the output '{output}' is not computed by any node"));
     }
     let mut state = vec![State::New; proto.node.len()];
     let mut order = Vec::new();
-    let mut stack = vec![find(output, "the graph's output")?];
+    let mut stack = outputs.iter().rev().map(|name| find(name, "the graph's output")).collect::<Result<Vec<_>, _>>()?;
     while let Some(&index) = stack.last() {
         let node = &proto.node[index];
         match state[index] {
@@ -57,16 +56,12 @@ pub fn topological<'a>(
 }
 
 /// The node that computes each name. Only first outputs count: the others (a Dropout's mask) are not supported.
-fn producers<'a>(
-    proto: &'a GraphProto,
-    input: &str,
-    constants: &HashMap<&str, Operand>,
-) -> Result<HashMap<&'a str, usize>, String> {
+fn producers<'a>(proto: &'a GraphProto, known: &HashMap<&str, Operand>) -> Result<HashMap<&'a str, usize>, String> {
     let mut producers = HashMap::new();
     for (index, node) in proto.node.iter().enumerate() {
         let name = node.output.first().filter(|name| !name.is_empty());
         let name = name.ok_or_else(|| format!("node {index} ({}) has no output", node.op_type))?;
-        if name == input || constants.contains_key(name.as_str()) || producers.insert(name.as_str(), index).is_some() {
+        if known.contains_key(name.as_str()) || producers.insert(name.as_str(), index).is_some() {
             return Err(format!("'{name}' is computed twice"));
         }
     }

@@ -61,9 +61,9 @@ const NETWORK_FAULTS: &[(&str, &str, &str)] = &[
     ("(declare-input X real [-1]))", "2:24: `-1` is not a whole number", ""),
     ("(declare-input X real [9999999,9999]))", "2:23: the tensor has more than", ""),
     ("(declare-input X real [1] initialized))", "2:27: `initialized` does not belong", ""),
-    ("(declare-input X real [1]) (declare-input Z real [1]))", "2:29: the network has a second", "one input"),
+    ("(declare-input X real [1]) (declare-input X real [1]))", "2:29: two tensors have the name `X`", "rename"),
     ("(declare-input X real [1]))", "1:1: the network lacks an input or an output", ""),
-    ("(declare-input X real [1]) (declare-output X real [1]))", "1:1: the input and the output have", ""),
+    ("(declare-input X real [1]) (declare-output X real [1]))", "2:29: two tensors have the name `X`", ""),
     ("(declare-input X real [1])", "1:1: this parenthesis is never closed", ""),
     (
         "(declare-input X real [1,2]) (declare-output Y real [1]))\n(assert (<= X[0,2] 1))",

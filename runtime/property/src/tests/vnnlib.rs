@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::{Decimal, Disjunct, Property, Scope, Variable, Violation};
+use crate::{Decimal, Disjunct, Property, Scope, Tensors, Variable, Violation};
 
 /// A property of two inputs in [0, 1] and two outputs, with further commands.
 fn unit(commands: &str) -> Property {
@@ -156,6 +156,49 @@ fn version_two_numbers_tensors_in_row_major_order() {
     let lower: Vec<_> = (0..4).map(|i| ends(&property.disjuncts[0], i).0).collect();
     assert_eq!(lower, ["0", "1", "2", "3"]);
     assert!(property.disjuncts.iter().all(|disjunct| disjunct.rows[0].strict));
+}
+
+/// Two inputs of 1 and 2 elements, two outputs of one each.
+fn several(input_names: [&str; 2], inputs: &str) -> String {
+    let [a, b] = input_names;
+    format!(
+        "(vnnlib-version <2.0>)
+        (declare-network N (declare-input A Real [1] {a}) (declare-output Y Real [])
+            (declare-input B Real [{inputs}] {b}) (declare-output Z Real []))
+        (assert (and (== A[0] 1) (== B[0,0] 2) (== B[0,1] 3) (<= Z Y)))"
+    )
+}
+
+#[test]
+fn several_tensors_lie_one_after_the_other() {
+    let names = |names: [&str; 2], sizes: [usize; 2]| names.map(String::from).into_iter().zip(sizes).collect();
+    let model = |inputs, sizes| Tensors { inputs: names(inputs, sizes), outputs: names(["y", "z"], [1, 1]) };
+    let lower = |property: Property| (0..3).map(|i| ends(&property.disjuncts[0], i).0).collect::<Vec<_>>();
+    let plain = several(["", ""], "1,2");
+    let read = |text: &str, tensors: &Tensors| Property::parse_for(text, "v2", tensors).map(lower);
+    assert_eq!(lower(Property::parse(&plain, "v2").unwrap()), ["1", "2", "3"]);
+    assert_eq!(read(&plain, &model(["a", "b"], [1, 2])).unwrap(), ["1", "2", "3"]);
+    let named = several(["\"a\"", "\"b\""], "1,2");
+    assert_eq!(read(&named, &model(["a", "b"], [1, 2])).unwrap(), ["1", "2", "3"]);
+    assert_eq!(read(&named, &model(["b", "a"], [2, 1])).unwrap(), ["2", "3", "1"], "in the model's order");
+    let property = Property::parse(&plain, "v2").unwrap();
+    let row = &property.disjuncts[0].rows[0].affine.y;
+    assert_eq!((row[0].index, row[1].index), (0, 1));
+
+    let error = |text: &str, tensors: &Tensors| read(text, tensors).unwrap_err().to_string();
+    let sizes = error(&plain, &model(["b", "a"], [2, 1]));
+    assert!(sizes.contains("A has 1 elements, and the network's input `b` has 2"), "{sizes}");
+    assert!(error(&named, &model(["a", "c"], [1, 2])).contains("the network has no input `b`"));
+    assert!(error(&several(["\"a\"", ""], "1,2"), &model(["a", "b"], [1, 2])).contains("some not"));
+    let twice = several(["\"a\"", "\"a\""], "1,2");
+    assert!(error(&twice, &model(["a", "b"], [1, 2])).contains("two tensors are the network's input `a`"));
+    let single = Tensors { inputs: vec![], ..model(["a", "b"], [1, 2]) };
+    assert!(error(&plain, &single).contains("declares 2 input tensors, and the network has 1"));
+    let many = error(&several(["", ""], "16000000"), &model(["a", "b"], [1, 2]));
+    assert!(many.contains("more than 16000000 elements in total"), "{many}");
+    assert!(error(&plain.replace("input B", "input A"), &single).contains("two tensors have the name `A`"));
+    let unbounded = Property::parse(&plain.replace("(== B[0,1] 3)", ""), "v2").unwrap_err().to_string();
+    assert!(unbounded.contains("the input B[0,1] has no"), "{unbounded}");
 }
 
 #[test]

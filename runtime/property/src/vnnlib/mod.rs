@@ -9,16 +9,17 @@ mod formula;
 mod frame;
 mod lexer;
 mod operator;
+mod side;
 mod tensor;
 mod trouble;
 mod v1;
 mod v2;
 
-use super::Property;
 use super::assemble::assemble;
 use super::boxes::Unusable;
 use super::constraint::End;
 use super::error::{Fault, PropertyError};
+use super::{Property, Tensors};
 use formula::Assertions;
 use lexer::{Kind, Lexer};
 
@@ -31,20 +32,20 @@ struct Query {
     input_name: Box<dyn Fn(usize) -> String>,
 }
 
-pub(super) fn parse(text: &str, origin: &str) -> Result<Property, PropertyError> {
+pub(super) fn parse(text: &str, origin: &str, model: Option<&Tensors>) -> Result<Property, PropertyError> {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
-    let query = read(text).map_err(|fault| fault.locate(origin, text))?;
+    let query = read(text, model).map_err(|fault| fault.locate(origin, text))?;
     let Assertions { constraints, formula, .. } = query.assertions;
     let property = assemble(origin, query.inputs, query.outputs, &constraints, formula);
     property.map_err(|unusable| explain(unusable, origin, query.input_name))
 }
 
-fn read(text: &str) -> Result<Query, Fault> {
+fn read(text: &str, model: Option<&Tensors>) -> Result<Query, Fault> {
     let mut ahead = Lexer::new(text);
     let first = (ahead.next()?.kind, ahead.next()?.text);
     let mut lexer = Lexer::new(text);
     match first {
-        (Kind::Open, "vnnlib-version" | "declare-network") => v2::read(&mut lexer),
+        (Kind::Open, "vnnlib-version" | "declare-network") => v2::read(&mut lexer, model),
         _ => v1::read(&mut lexer),
     }
 }

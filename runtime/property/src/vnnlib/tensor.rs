@@ -7,17 +7,19 @@ use super::trouble;
 
 /// Element types, lower case. All mean the same here.
 const TYPES: [&str; 7] = ["real", "float", "double", "float16", "bfloat16", "float32", "float64"];
-/// The most elements of a tensor.
-const MAX_ELEMENTS: usize = 16_000_000;
+/// The most elements of a tensor, and of all inputs or outputs together.
+pub(super) const MAX_ELEMENTS: usize = 16_000_000;
 
 /// A tensor of nonzero size; without dimensions it is a scalar.
 pub(super) struct Tensor {
     name: String,
     shape: Vec<usize>,
+    /// What the model calls it, if the property says so.
+    model_name: Option<String>,
 }
 
 impl Tensor {
-    /// `X float32 [1,784])`, with an optional name of the ONNX node before the parenthesis.
+    /// `X float32 [1,784])`, with an optional name in the model before the parenthesis.
     pub(super) fn read(lexer: &mut Lexer<'_>) -> Result<Self, Fault> {
         let name = lexer.expect(Kind::Word, "the name of a tensor")?;
         let element = lexer.expect(Kind::Word, "an element type such as real or float32")?;
@@ -27,18 +29,23 @@ impl Tensor {
         }
         let shape = shape(lexer)?;
         let end = lexer.next()?;
-        match end.kind {
-            Kind::Close => {}
+        let model_name = match end.kind {
+            Kind::Close => None,
             Kind::Quoted => {
                 lexer.expect(Kind::Close, "`)`")?;
+                Some(end.text.trim_matches('"').into())
             }
             _ => return Err(trouble::unexpected(end)),
-        }
-        Ok(Self { name: name.text.into(), shape })
+        };
+        Ok(Self { name: name.text.into(), shape, model_name })
     }
 
     pub(super) fn name(&self) -> &str {
         &self.name
+    }
+
+    pub(super) fn model_name(&self) -> Option<&str> {
+        self.model_name.as_deref()
     }
 
     pub(super) fn elements(&self) -> usize {

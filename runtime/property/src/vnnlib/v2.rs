@@ -1,7 +1,9 @@
-//! VNN-LIB 2.0 for a single network with one input and one output tensor.
+//! VNN-LIB 2.0 for a single network.
 //!
 //! Elements are numbered in row-major order, as ONNX lays them out. The element type does not change
 //! the meaning of a property: its constants are exact numbers in either case.
+
+use std::collections::HashSet;
 
 use crate::error::{Fault, quoted};
 use crate::quadratic::Variable;
@@ -9,17 +11,19 @@ use crate::quadratic::Variable;
 use super::formula::Assertions;
 use super::frame::Names;
 use super::lexer::{Kind, Lexer, Token, never_closed};
+use super::side::Side;
 use super::tensor::Tensor;
 use super::{Query, trouble};
+use crate::Tensors;
 
-pub(super) fn read(lexer: &mut Lexer<'_>) -> Result<Query, Fault> {
+pub(super) fn read(lexer: &mut Lexer<'_>, model: Option<&Tensors>) -> Result<Query, Fault> {
     let mut network = None;
     let mut assertions = Assertions::default();
     while let Some(opened) = super::next_command(lexer)? {
         let command = lexer.expect(Kind::Word, "a command such as assert")?;
         match (command.text, &network) {
             ("vnnlib-version", _) => version(lexer)?,
-            ("declare-network", None) => network = Some(Network::read(lexer, opened)?),
+            ("declare-network", None) => network = Some(Network::read(lexer, opened, model)?),
             ("declare-network", Some(_)) => {
                 let what = "a second network is declared";
                 return Err(Fault::new(command.at, what, "only properties of one network can be verified"));
@@ -61,15 +65,15 @@ fn version(lexer: &mut Lexer<'_>) -> Result<(), Fault> {
 }
 
 struct Network {
-    input: Tensor,
-    output: Tensor,
+    input: Side,
+    output: Side,
 }
 
 impl Network {
     /// `name` and the declarations of its tensors, up to the parenthesis that closes it.
-    fn read(lexer: &mut Lexer<'_>, opened: usize) -> Result<Self, Fault> {
+    fn read(lexer: &mut Lexer<'_>, opened: usize, model: Option<&Tensors>) -> Result<Self, Fault> {
         lexer.expect(Kind::Word, "the name of the network")?;
-        let (mut input, mut output) = (None, None);
+        let (mut names, mut inputs, mut outputs) = (HashSet::new(), Vec::new(), Vec::new());
         loop {
             let token = lexer.next()?;
             match token.kind {
@@ -79,29 +83,27 @@ impl Network {
                 _ => return Err(trouble::unexpected(token)),
             }
             let item = lexer.expect(Kind::Word, "declare-input or declare-output")?;
-            let slot = match item.text {
-                "declare-input" => &mut input,
-                "declare-output" => &mut output,
+            let side = match item.text {
+                "declare-input" => &mut inputs,
+                "declare-output" => &mut outputs,
                 _ => return Err(unsupported(item)),
             };
-            if slot.is_some() {
-                let what = "the network has a second tensor of this kind";
-                return Err(Fault::new(item.at, what, ONE_NETWORK));
+            let tensor = Tensor::read(lexer)?;
+            if !names.insert(tensor.name().to_string()) {
+                let what = format!("two tensors have the name {}", quoted(tensor.name()));
+                return Err(Fault::new(item.at, what, "rename one of them"));
             }
-            *slot = Some(Tensor::read(lexer)?);
+            side.push(tensor);
         }
-        match (input, output) {
-            (Some(input), Some(output)) if input.name() != output.name() => Ok(Self { input, output }),
-            (Some(_), Some(_)) => {
-                let what = "the input and the output have the same name";
-                Err(Fault::new(opened, what, "rename one of them"))
-            }
-            _ => Err(Fault::new(opened, "the network lacks an input or an output", ONE_NETWORK)),
+        if inputs.is_empty() || outputs.is_empty() {
+            let what = "the network lacks an input or an output";
+            return Err(Fault::new(opened, what, "declare at least one of each"));
         }
+        let input = Side::new("input", inputs, model.map(|model| &model.inputs[..]), opened)?;
+        let output = Side::new("output", outputs, model.map(|model| &model.outputs[..]), opened)?;
+        Ok(Self { input, output })
     }
 }
-
-const ONE_NETWORK: &str = "only networks of one input and one output tensor can be verified";
 
 fn unsupported(item: Token<'_>) -> Fault {
     let (what, advice) = match item.text {
@@ -117,11 +119,11 @@ fn unsupported(item: Token<'_>) -> Fault {
 impl Names for Network {
     fn variable(&self, word: Token<'_>, lexer: &mut Lexer<'_>) -> Result<Variable, Fault> {
         let (input, output) = (&self.input, &self.output);
-        if word.text == input.name() {
-            return Ok(Variable::Input(input.element(lexer)?));
+        if let Some(number) = input.element(word.text, lexer) {
+            return Ok(Variable::Input(number?));
         }
-        if word.text == output.name() {
-            return Ok(Variable::Output(output.element(lexer)?));
+        if let Some(number) = output.element(word.text, lexer) {
+            return Ok(Variable::Output(number?));
         }
         let (input, output) = (input.element_name(0), output.element_name(0));
         let advice = format!("variables are written like {input} and {output}");
