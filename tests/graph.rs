@@ -4,7 +4,7 @@ use crate::Random;
 use crate::oracle::Layer;
 use pg_codegen::interpret::Tables;
 use pg_codegen::net::{Edge, Map, Rows, Stage, StageError};
-use pg_core::{Model, Network, Shape, Source};
+use pg_core::{Ending, Model, Network, Shape, Source};
 
 /// A stage as rows of coefficients for each source that it reads, and biases.
 pub struct GraphStage {
@@ -93,7 +93,7 @@ impl Graph {
 
 impl Network for Graph {
     fn model(&self) -> Model<'_> {
-        Model { name: "graph", format: "a test", sha256: "", domain: &[] }
+        Model { name: "graph", format: "a test", sha256: "", domain: &[], ending: Ending::None }
     }
 
     fn shape(&self) -> Shape<'_> {

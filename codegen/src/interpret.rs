@@ -29,7 +29,7 @@ impl Interpreter {
 impl Network for Interpreter {
     fn model(&self) -> Model<'_> {
         let (source, domain) = (&self.net.source, self.net.domain.as_deref().unwrap_or_default());
-        Model { name: &source.stem, format: &self.format, sha256: &source.sha256, domain }
+        Model { name: &source.stem, format: &self.format, sha256: &source.sha256, domain, ending: source.ending }
     }
 
     fn shape(&self) -> Shape<'_> {

@@ -1,7 +1,7 @@
 //! A search that is told to stop does so soon, wherever it is, and leaves whole files and the right words behind.
 
 use clap::Parser;
-use pg_core::{Model, Network, Shape};
+use pg_core::{Ending, Model, Network, Shape};
 use pg_runtime::cli::Verify;
 use serde_json::Value;
 use std::fs;
@@ -166,7 +166,7 @@ struct Stuck;
 
 impl Network for Stuck {
     fn model(&self) -> Model<'_> {
-        Model { name: "stuck", format: "none", sha256: "none", domain: &[] }
+        Model { name: "stuck", format: "none", sha256: "none", domain: &[], ending: Ending::None }
     }
 
     fn shape(&self) -> Shape<'_> {

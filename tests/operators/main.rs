@@ -2,6 +2,7 @@
 
 mod arithmetic;
 mod constants;
+mod endings;
 mod movement;
 mod networks;
 #[path = "../tract.rs"]

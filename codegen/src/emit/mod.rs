@@ -75,6 +75,8 @@ fn readme(plan: &Plan) -> Vec<(&'static str, String)> {
         let (reads, kinds) = (stage.reads(), stage.kinds());
         stages += &format!("| {} | {reads} | {kinds} | {relu} | {exact} | {} |\n", plan.number, stage.origin);
     }
+    let cut = |name| format!("; its last {name} is cut, so only comparisons of classes can be verified");
+    let ending = plan.net.source.ending.name().map(cut).unwrap_or_default();
     vec![
         ("name", plan.name.clone()),
         ("crate", plan.name.replace('-', "_")),
@@ -82,6 +84,7 @@ fn readme(plan: &Plan) -> Vec<(&'static str, String)> {
         ("format", plan.net.source.format.to_string()),
         ("sha256", plan.net.source.sha256.clone()),
         ("version", env!("CARGO_PKG_VERSION").into()),
+        ("ending", ending),
         ("stages", stages),
     ]
 }

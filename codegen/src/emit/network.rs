@@ -76,7 +76,7 @@ pub fn network(plan: &Plan) -> String {
             //! The network: its weights, and its stages in order.
 
             #imports
-            use pg_core::{Edge, Model, Shape, Source, Stage #error #tensor};
+            use pg_core::{Edge, Ending, Model, Shape, Source, Stage #error #tensor};
 
             #(#declarations)*
             #stages
@@ -139,6 +139,10 @@ fn inherent(plan: &Plan) -> TokenStream {
     let (name, format, sha256) = (&source.stem, source.format.to_string(), &source.sha256);
     let (inputs, outputs) = (size(plan.net.inputs), size(plan.net.outputs()));
     let domain = plan.net.domain.iter().flatten().map(|(l, u)| quote!((#l, #u)));
+    let kind = format_ident!("{}", source.ending.name().unwrap_or("None"));
+    let ending = quote!(Ending::#kind);
+    let cut = source.ending.name().map(|name| format!(" These are scores: the model's last {name} is cut."));
+    let cut: Vec<String> = cut.into_iter().collect();
     quote! {
         /// The network this crate was generated from.
         #[derive(Clone, Copy, Debug, Default)]
@@ -148,9 +152,10 @@ fn inherent(plan: &Plan) -> TokenStream {
             pub const INPUTS: usize = #inputs;
             pub const OUTPUTS: usize = #outputs;
             pub const MODEL: Model<'static> =
-                Model { name: #name, format: #format, sha256: #sha256, domain: &[#(#domain),*] };
+                Model { name: #name, format: #format, sha256: #sha256, domain: &[#(#domain),*], ending: #ending };
 
             /// Evaluates one input in float32.
+            #(#[doc = #cut])*
             pub fn eval(x: &[f32; Self::INPUTS]) -> [f32; Self::OUTPUTS] {
                 dispatch(Eval { x })
             }

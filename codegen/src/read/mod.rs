@@ -10,7 +10,7 @@ pub mod onnx;
 use crate::error::Error;
 use crate::graph::Graph;
 use folder::Folder;
-use pg_core::Tensor;
+use pg_core::{Ending, Tensor};
 use pg_property::files;
 use std::fmt;
 use std::path::Path;
@@ -39,6 +39,8 @@ pub struct Source {
     /// inputs, or of outputs, is then that of their entries, one after the other.
     pub inputs: Vec<Declared>,
     pub outputs: Vec<Declared>,
+    /// The operator that the model ends with and the network does not.
+    pub ending: Ending,
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -60,6 +62,7 @@ struct Content {
     format: Format,
     inputs: Vec<Declared>,
     outputs: Vec<Declared>,
+    ending: Ending,
     domain: Option<Vec<(f64, f64)>>,
     notes: Vec<String>,
 }
@@ -93,14 +96,15 @@ pub fn read_as(bytes: &[u8], name: &str) -> Result<Model, Error> {
 
 fn read_in(folder: Option<&Path>, bytes: &[u8], name: &str) -> Result<Model, Error> {
     let plain = name.strip_suffix(".gz").unwrap_or(name);
-    let (stem, ending) = plain.rsplit_once('.').unwrap_or((plain, ""));
+    let (stem, extension) = plain.rsplit_once('.').unwrap_or((plain, ""));
     let mut folder = Folder::new(folder, name, bytes);
-    let content = match ending.to_ascii_lowercase().as_str() {
+    let content = match extension.to_ascii_lowercase().as_str() {
         "onnx" => onnx::read(bytes, &mut folder),
         "nnet" => nnet::read(bytes),
         _ => Err(Error::Model("neither .onnx nor .nnet (nor either with .gz)".into())),
     }?;
-    let Content { graph, format, inputs, outputs, domain, notes } = content;
+    let Content { graph, format, inputs, outputs, ending, domain, notes } = content;
     let (files, sha256) = folder.finish();
-    Ok(Model { graph, source: Source { stem: stem.into(), format, sha256, files, inputs, outputs }, domain, notes })
+    let source = Source { stem: stem.into(), format, sha256, files, inputs, outputs, ending };
+    Ok(Model { graph, source, domain, notes })
 }

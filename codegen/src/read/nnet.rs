@@ -9,6 +9,7 @@ use super::{Content, Format};
 use crate::approx::Approx;
 use crate::error::Error;
 use crate::graph::{Graph, GraphBuilder, Op, Operand, Tensor};
+use pg_core::Ending;
 
 type Domain = Vec<(f64, f64)>;
 
@@ -16,7 +17,7 @@ pub(super) fn read(bytes: &[u8]) -> Result<Content, Error> {
     let text = std::str::from_utf8(bytes).map_err(|_| Error::Model("not an NNet file: it is not text".into()))?;
     let (graph, domain) = network(&mut Numbers::new(text)).map_err(Error::Model)?;
     let (inputs, outputs, notes) = (vec![], vec![], vec![]);
-    Ok(Content { graph, format: Format::NNet, inputs, outputs, domain: Some(domain), notes })
+    Ok(Content { graph, format: Format::NNet, inputs, outputs, ending: Ending::None, domain: Some(domain), notes })
 }
 
 fn network(numbers: &mut Numbers) -> Result<(Graph, Domain), String> {

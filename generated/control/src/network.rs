@@ -2,9 +2,11 @@
 
 //! The network: its weights, and its stages in order.
 
-use pg_core::kernel::{Layer, Panel, pack, pack_back};
-use pg_core::kernel::{Linear, Simd, Vectorised, dispatch, relu, relu_batch};
-use pg_core::{Edge, Model, Shape, Source, Stage};
+use pg_core::kernel::{
+    Layer, Linear, Panel, Simd, Vectorised, dispatch, pack, pack_back, relu, relu_batch,
+};
+
+use pg_core::{Edge, Ending, Model, Shape, Source, Stage};
 
 static WEIGHT_1: [Panel<4>; 1] = pack::<4, 7, 1>(&include!("weights/weight_1.in"));
 static BACK_1: [Panel<7>; 1] = pack_back::<4, 7, 1>(&include!("weights/weight_1.in"));
@@ -40,6 +42,7 @@ impl Network {
         format: "ONNX, IR 7, opset 13",
         sha256: "ea540b3659c7c017f939c21389fab905674a6175a25fdeb7bce528586ed046e0",
         domain: &[],
+        ending: Ending::None,
     };
     /// Evaluates one input in float32.
     pub fn eval(x: &[f32; Self::INPUTS]) -> [f32; Self::OUTPUTS] {

@@ -2,9 +2,11 @@
 
 //! The network: its weights, and its stages in order.
 
-use pg_core::kernel::{Layer, Panel, pack, pack_back};
-use pg_core::kernel::{Linear, Simd, Vectorised, dispatch, relu, relu_batch};
-use pg_core::{Edge, Model, Shape, Source, Stage};
+use pg_core::kernel::{
+    Layer, Linear, Panel, Simd, Vectorised, dispatch, pack, pack_back, relu, relu_batch,
+};
+
+use pg_core::{Edge, Ending, Model, Shape, Source, Stage};
 
 static WEIGHT_1: [Panel<64>; 1] = pack::<64, 16, 1>(&include!("weights/weight_1.in"));
 static BACK_1: [Panel<16>; 4] = pack_back::<64, 16, 4>(&include!("weights/weight_1.in"));
@@ -34,6 +36,7 @@ impl Network {
         format: "ONNX, IR 7, opset 13",
         sha256: "724ca46ae4d87a70211e24352285eb572709853e21d26b37c0be1df0bc709d26",
         domain: &[],
+        ending: Ending::None,
     };
     /// Evaluates one input in float32.
     pub fn eval(x: &[f32; Self::INPUTS]) -> [f32; Self::OUTPUTS] {

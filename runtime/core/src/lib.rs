@@ -14,5 +14,5 @@ pub mod rounding;
 mod shape;
 pub mod sweep;
 
-pub use network::{Model, Network, Tensor};
+pub use network::{Ending, Model, Network, Tensor};
 pub use shape::{Edge, Shape, Source, Stage, StageError};

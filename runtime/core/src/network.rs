@@ -45,6 +45,34 @@ pub struct Model<'a> {
     pub sha256: &'a str,
     /// The box the model declares its inputs to lie in; empty if it declares none.
     pub domain: &'a [(f64, f64)],
+    /// What the model does to the network's outputs.
+    pub ending: Ending,
+}
+
+/// An operator at the end of a model that is not part of the network, since it only keeps the order of the outputs, or of
+/// ArgMax, the highest one.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Ending {
+    /// The network's outputs are the model's.
+    #[default]
+    None,
+    Softmax,
+    LogSoftmax,
+    Sigmoid,
+    ArgMax,
+}
+
+impl Ending {
+    /// As ONNX names it.
+    pub fn name(self) -> Option<&'static str> {
+        match self {
+            Ending::None => None,
+            Ending::Softmax => Some("Softmax"),
+            Ending::LogSoftmax => Some("LogSoftmax"),
+            Ending::Sigmoid => Some("Sigmoid"),
+            Ending::ArgMax => Some("ArgMax"),
+        }
+    }
 }
 
 /// A tensor that a model declares.

@@ -1,19 +1,20 @@
 //! A verdict as text: VNN-COMP's form for programs, a summary for people.
 
+use super::ending::apply;
 use super::question::Question;
 use crate::search::Outcome;
 use crate::verdict::{StopReason, Verdict};
-use pg_core::Model;
+use pg_core::{Ending, Model};
 
 /// The verdict's word on the first line, then the witness if there is one: what stdout and a results file hold.
-pub fn result(verdict: &Verdict) -> String {
-    format!("{}\n{}", verdict.word(), witness_of(verdict).unwrap_or_default())
+pub fn result(verdict: &Verdict, ending: Ending) -> String {
+    format!("{}\n{}", verdict.word(), witness_of(verdict, ending).unwrap_or_default())
 }
 
-/// The witness alone.
-pub fn witness_of(verdict: &Verdict) -> Option<String> {
+/// The witness alone, with the outputs of the model.
+pub fn witness_of(verdict: &Verdict, ending: Ending) -> Option<String> {
     match verdict {
-        Verdict::Violated(found) => Some(witness(found.input(), found.output())),
+        Verdict::Violated(found) => Some(witness(found.input(), &apply(ending, found.output()))),
         _ => None,
     }
 }
@@ -61,8 +62,9 @@ mod tests {
 
     #[test]
     fn a_witness_has_the_form_of_the_competition() {
+        let result = |verdict: &Verdict| super::result(verdict, Ending::None);
         assert_eq!(result(&violated()), "sat\n((X_0 0.10000000149011612)\n(Y_0 2.0)\n(Y_1 3.0))\n");
-        assert_eq!(witness_of(&violated()).unwrap(), "((X_0 0.10000000149011612)\n(Y_0 2.0)\n(Y_1 3.0))\n");
+        assert_eq!(witness_of(&violated(), Ending::ArgMax).unwrap(), "((X_0 0.10000000149011612)\n(Y_0 1.0))\n");
         assert_eq!(result(&Verdict::Unknown(StopReason::Timeout)), "timeout\n");
         assert_eq!(result(&Verdict::Unknown(StopReason::Interrupted)), "unknown\n");
     }
@@ -92,7 +94,7 @@ mod tests {
             tuning: String::new(),
         };
         let text = |verdict, low: &str| {
-            let model = Model { name: "net", format: "", sha256: "", domain: &[] };
+            let model = Model { name: "net", format: "", sha256: "", domain: &[], ending: Ending::None };
             summary(&model, &question(low), &outcome(verdict))
         };
         let sat = text(violated(), "0");

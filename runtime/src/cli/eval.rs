@@ -1,5 +1,6 @@
 //! `eval INPUT.csv`: one line of numbers in, one line of numbers out.
 
+use super::ending::apply;
 use pg_core::Network;
 use std::io::Write;
 use std::path::Path;
@@ -18,9 +19,9 @@ pub fn eval(network: &dyn Network, path: &Path, repeat: Option<usize>) -> Result
     if let Some(rounds) = repeat {
         report_times(network, &x, &mut y, rounds.max(1));
     }
-    let mut out = String::new();
+    let (mut out, ending) = (String::new(), network.model().ending);
     for row in y.chunks(network.outputs()) {
-        let numbers: Vec<String> = row.iter().map(|v| format!("{v:?}")).collect();
+        let numbers: Vec<String> = apply(ending, row).iter().map(|v| format!("{v:?}")).collect();
         out += &numbers.join(",");
         out.push('\n');
     }

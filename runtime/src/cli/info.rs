@@ -1,5 +1,6 @@
 //! `info`: which network this verifier was made for.
 
+use super::ending;
 use pg_core::{Network, Stage};
 use std::io::Write;
 
@@ -22,6 +23,9 @@ pub fn run(network: &dyn Network) -> Result<(), String> {
         0 => "weights   bit-exact\n".to_string(),
         _ => format!("weights   rounded in layer {}, with a stated error\n", inexact.join(", ")),
     };
+    if let Some(note) = ending::note(model.ending) {
+        text += &format!("note      {note}\n");
+    }
     text += &format!("runtime   pg-runtime {}\n", env!("CARGO_PKG_VERSION"));
     std::io::stdout().write_all(text.as_bytes()).map_err(|e| format!("cannot write: {e}"))
 }

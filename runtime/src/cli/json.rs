@@ -1,11 +1,12 @@
 //! The full report of a run, in JSON.
 
+use super::ending::apply;
 use super::question::{Question, Robustness};
 use crate::options::Options;
 use crate::report::{Counters, Times};
 use crate::search::Outcome;
 use crate::verdict::{Verdict, Witness};
-use pg_core::Network;
+use pg_core::{Ending, Network};
 use serde::Serialize;
 
 #[derive(Serialize)]
@@ -32,6 +33,8 @@ struct ModelPart<'a> {
     name: &'a str,
     format: &'a str,
     sha256: &'a str,
+    /// The operator at its end that is cut.
+    ending: Option<&'a str>,
 }
 
 #[derive(Serialize)]
@@ -51,10 +54,11 @@ struct WitnessPart {
     disjunct: usize,
 }
 
-impl From<&Witness> for WitnessPart {
-    fn from(witness: &Witness) -> WitnessPart {
+impl WitnessPart {
+    fn new(witness: &Witness, ending: Ending) -> WitnessPart {
         let doubles = |values: &[f32]| values.iter().map(|&v| f64::from(v)).collect();
-        WitnessPart { input: doubles(witness.input()), output: doubles(witness.output()), disjunct: witness.disjunct() }
+        let output = apply(ending, witness.output());
+        WitnessPart { input: doubles(witness.input()), output: doubles(&output), disjunct: witness.disjunct() }
     }
 }
 
@@ -62,14 +66,14 @@ pub fn report(network: &dyn Network, question: &Question, options: &Options, out
     let (model, property) = (network.model(), &question.property);
     let (reason, witness) = match &outcome.verdict {
         Verdict::Holds(_) => (None, None),
-        Verdict::Violated(witness) => (None, Some(witness.into())),
+        Verdict::Violated(witness) => (None, Some(WitnessPart::new(witness, model.ending))),
         Verdict::Unknown(reason) => (Some(reason.to_string()), None),
     };
     let report = Report {
         tool: concat!("pg-codegen ", env!("CARGO_PKG_VERSION")),
         verdict: outcome.verdict.word(),
         reason,
-        model: ModelPart { name: model.name, format: model.format, sha256: model.sha256 },
+        model: ModelPart { name: model.name, format: model.format, sha256: model.sha256, ending: model.ending.name() },
         property: PropertyPart {
             file: &question.file,
             sha256: &question.sha256,
@@ -100,7 +104,7 @@ mod tests {
             times: Times::default(),
             tuning: "a hash".into(),
         };
-        let text = report(&Toy([2.0, 3.0]), &question("0"), &options, &outcome);
+        let text = report(&Toy([2.0, 3.0], Ending::Softmax), &question("0"), &options, &outcome);
         let json: serde_json::Value = serde_json::from_str(&text).unwrap();
         assert_eq!(json["tool"], concat!("pg-codegen ", env!("CARGO_PKG_VERSION")));
         assert_eq!(json["verdict"], "sat");
@@ -115,6 +119,7 @@ mod tests {
         assert_eq!(json["counters"]["lp_calls"], 0);
         assert!(json["times"]["lp"].is_number());
         assert_eq!(json["witness"]["input"][0].as_f64(), Some(f64::from(0.1f32)));
-        assert_eq!(json["witness"]["output"][1], 3.0);
+        assert_eq!(json["witness"]["output"][1], f64::from(0.7310586f32), "what the model gives out");
+        assert_eq!(json["model"]["ending"], "Softmax");
     }
 }

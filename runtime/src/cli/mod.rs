@@ -1,6 +1,7 @@
 //! The command line of a generated verifier. `pg-codegen` shares its commands.
 
 mod answer;
+mod ending;
 mod eval;
 mod info;
 mod json;

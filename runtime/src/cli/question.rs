@@ -1,5 +1,6 @@
 //! `verify PROP.vnnlib` and `robust IMAGE.csv`: what is asked about a network.
 
+use super::ending;
 use super::run::{Run, RunArgs};
 use crate::property::{Decimal, Property, Side, Source, Tensors, parse_image};
 use clap::Args;
@@ -66,6 +67,7 @@ impl Verify {
     }
 
     fn question(&self, network: &dyn Network) -> Result<Question, String> {
+        ending::admit_property(network.model().ending)?;
         let source = Source::read(&self.property).map_err(|e| e.to_string())?;
         let property =
             Property::parse_for(&source.text, &source.origin, &tensors(network)).map_err(|e| e.to_string())?;
@@ -106,8 +108,12 @@ impl Robust {
 impl Question {
     fn new(network: &dyn Network, property: Property, source: Source) -> Result<Question, String> {
         property.check_shape(network.inputs(), network.outputs()).map_err(|e| e.to_string())?;
-        check_domain(network.model().domain, &property).map_err(|e| format!("{}: {e}", source.origin))?;
-        Ok(Question { property, file: source.origin, sha256: source.sha256, robustness: None, notes: Vec::new() })
+        let model = network.model();
+        let about = |e: String| format!("{}: {e}", source.origin);
+        check_domain(model.domain, &property).map_err(about)?;
+        ending::admit(model.ending, &property).map_err(about)?;
+        let notes = ending::note(model.ending).into_iter().collect();
+        Ok(Question { property, file: source.origin, sha256: source.sha256, robustness: None, notes })
     }
 }
 
@@ -174,6 +180,7 @@ fn range(text: &str) -> Result<(Decimal, Decimal), String> {
 mod tests {
     use super::*;
     use crate::cli::tests::Toy;
+    use pg_core::Ending;
 
     fn property(low: &str, high: &str) -> Property {
         let text = format!(
@@ -196,12 +203,12 @@ mod tests {
     #[test]
     fn the_lowest_of_equal_classes_is_taken_and_said() {
         let image = [Decimal::one()];
-        assert_eq!(own_label(&Toy([2.0, 3.0]), &image).unwrap().0, 1);
-        let (label, note) = own_label(&Toy([3.0, 3.0]), &image).unwrap();
+        assert_eq!(own_label(&Toy([2.0, 3.0], Ending::None), &image).unwrap().0, 1);
+        let (label, note) = own_label(&Toy([3.0, 3.0], Ending::None), &image).unwrap();
         assert_eq!(label, 0);
         assert!(note.contains("[0, 1] score the same"), "{note}");
-        assert!(own_label(&Toy([f32::NAN, 1.0]), &image).unwrap_err().contains("--label"));
-        assert!(own_label(&Toy([f32::INFINITY, 1.0]), &image).is_err());
+        assert!(own_label(&Toy([f32::NAN, 1.0], Ending::None), &image).unwrap_err().contains("--label"));
+        assert!(own_label(&Toy([f32::INFINITY, 1.0], Ending::None), &image).is_err());
     }
 
     #[test]

@@ -107,9 +107,10 @@ impl Run {
     /// The verdict goes to stdout before anything else can go wrong.
     fn tell(&self, network: &dyn Network, question: &Question, mut outcome: Outcome) -> Result<u8, String> {
         outcome.times.total = self.control.elapsed().as_secs_f64();
-        let result = answer::result(&outcome.verdict);
+        let ending = network.model().ending;
+        let result = answer::result(&outcome.verdict, ending);
         let printed = print(&result);
-        let witness = answer::witness_of(&outcome.verdict);
+        let witness = answer::witness_of(&outcome.verdict, ending);
         let report = || json::report(network, question, &self.options, &outcome);
         let written = self.outputs.write(&result, witness.as_deref(), report);
         if !self.outputs.quiet {

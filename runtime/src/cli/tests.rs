@@ -5,10 +5,10 @@ use crate::property::Property;
 use crate::verdict::{Verdict, Witness};
 use pg_core::kernel::ZERO;
 use pg_core::map::{Dense, Map};
-use pg_core::{Edge, Model, Network, Shape, Source, Stage};
+use pg_core::{Edge, Ending, Model, Network, Shape, Source, Stage};
 
-/// One input and two outputs that are always the same; as data they are 2 and 3.
-pub struct Toy(pub [f32; 2]);
+/// One input and two outputs that are always the same, and what the model does to them; as data they are 2 and 3.
+pub struct Toy(pub [f32; 2], pub Ending);
 
 static STAGES: [Stage; 1] = [Stage {
     edges: &[Edge { from: Source::Input, map: Map::Dense(Dense::new(2, 1, &[ZERO], &[ZERO, ZERO])) }],
@@ -18,7 +18,7 @@ static STAGES: [Stage; 1] = [Stage {
 
 impl Network for Toy {
     fn model(&self) -> Model<'_> {
-        Model { name: "toy", format: "none", sha256: "model's", domain: &[] }
+        Model { name: "toy", format: "none", sha256: "model's", domain: &[], ending: self.1 }
     }
 
     fn shape(&self) -> Shape<'_> {
@@ -47,6 +47,6 @@ pub fn question(low: &str) -> Question {
 }
 
 pub fn violated() -> Verdict {
-    let witness = Witness::replay(&Toy([2.0, 3.0]), &question("0").property, &[0.1]);
+    let witness = Witness::replay(&Toy([2.0, 3.0], Ending::None), &question("0").property, &[0.1]);
     Verdict::Violated(witness.expect("every input is one"))
 }

@@ -1,5 +1,6 @@
 //! ONNX: decode, order the nodes, build the graph.
 
+mod ending;
 mod external;
 mod interface;
 mod known;
@@ -74,7 +75,9 @@ fn opset(model: &ModelProto) -> Result<i64, String> {
 
 fn content(proto: &GraphProto, format: Format, opset: i64, functions: &Functions) -> Result<Content, Error> {
     let (inputs, mut notes) = interface::inputs(proto).map_err(Error::Model)?;
-    let outputs = interface::outputs(proto).map_err(Error::Model)?;
+    let mut outputs = interface::outputs(proto).map_err(Error::Model)?;
+    let cut = if let [only] = outputs[..] { ending::find(proto, only, functions) } else { None };
+    outputs.iter_mut().for_each(|name| *name = cut.as_ref().map_or(*name, |cut| cut.scores));
     let mut known = Known { operands: initialisers(proto).map_err(Error::Model)?, integers: integers(proto) };
     let (mut builder, operands) = interface::begin(&inputs).map_err(Error::Model)?;
     known.operands.extend(inputs.iter().map(|declared| declared.name.as_str()).zip(operands));
@@ -86,9 +89,14 @@ fn content(proto: &GraphProto, format: Format, opset: i64, functions: &Functions
     }
     let computed: Vec<_> = outputs.iter().map(|&name| (name, known.operands[name].clone())).collect();
     let (graph, outputs) = interface::end(builder, &computed).map_err(Error::Model)?;
+    if let Some(cut) = &cut {
+        cut.check(&graph.values[graph.output].shape, opset).map_err(Error::Model)?;
+        notes.push(cut.note());
+    }
     notes.extend(note_of_halves(proto));
+    let ending = cut.map(|cut| cut.ending).unwrap_or_default();
     let inputs = if inputs.len() > 1 { inputs } else { vec![] };
-    Ok(Content { graph, format, inputs, outputs, domain: None, notes })
+    Ok(Content { graph, format, inputs, outputs, ending, domain: None, notes })
 }
 
 fn initialisers(proto: &GraphProto) -> Result<HashMap<&str, Operand>, String> {
