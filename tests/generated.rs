@@ -1,7 +1,9 @@
 //! The generated files: the checked-in specimens are what the compiler writes today, byte for byte.
 
 use pg_codegen::emit::{check, emit, write};
+use pg_tests::model::{floats, model, node, value};
 use pg_tests::{SHIPPED, plan, root, shipped};
+use prost::Message;
 use std::fs;
 use std::process::Command;
 
@@ -35,6 +37,23 @@ fn a_program_without_std_bounds_a_network() {
     assert!(cargo.status().expect("cargo runs").success());
     let status = Command::new(target.join("release/no-std")).status().expect("the program runs");
     assert_eq!(status.code(), Some(0));
+}
+
+/// What is not in the network is said: in its data, where it is evaluated and in the README.
+#[test]
+fn a_cut_ending_is_part_of_the_crate() {
+    let dir = tempfile::tempdir().unwrap();
+    let nodes = vec![node("MatMul", &["x", "w"], "z"), node("Softmax", &["z"], "y")];
+    let model = model(13, value("x", &[1, 2]), vec![floats("w", &[2, 2], &[1.0, 2.0, 3.0, 4.0])], nodes);
+    fs::write(dir.path().join("net.onnx"), model.encode_to_vec()).unwrap();
+    let files = emit(&plan(&dir.path().join("net.onnx"), &dir.path().join("crate")));
+    let text = |path: &str| {
+        let file = files.iter().find(|file| file.path == path).unwrap();
+        String::from_utf8(file.bytes.clone()).unwrap()
+    };
+    assert!(text("src/network.rs").contains("ending: Ending::Softmax,"));
+    assert!(text("src/network.rs").contains("/// These are scores: the model's last Softmax is cut."));
+    assert!(text("README.md").contains("its last Softmax is cut"));
 }
 
 #[test]

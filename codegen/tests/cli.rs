@@ -63,6 +63,30 @@ fn a_model_compressed_is_the_same_model() {
     assert!(stdout(&plain).contains("sha256"));
 }
 
+/// Where only the compressed files are there, the plain names mean them.
+#[test]
+fn plain_names_find_compressed_files() {
+    let dir = tempfile::tempdir().unwrap();
+    let packed = |name: &str| {
+        use std::io::Write;
+        let file = std::fs::File::create(dir.path().join(format!("{name}.gz"))).unwrap();
+        let mut encoder = flate2::write::GzEncoder::new(file, Default::default());
+        encoder.write_all(&std::fs::read(networks().join(name)).unwrap()).unwrap();
+        encoder.finish().unwrap();
+        dir.path().join(name).display().to_string()
+    };
+    let (net, inputs) = (packed("control.onnx"), packed("control_inputs.csv"));
+    let expected = run(&["eval", &shipped("control.onnx"), &shipped("control_inputs.csv")]);
+    assert_eq!(stdout(&run(&["eval", &net, &inputs])), stdout(&expected));
+    let property = packed("control_bound.vnnlib");
+    let expected = run(&["verify", &shipped("control.onnx"), &shipped("control_bound.vnnlib")]);
+    assert_eq!(run(&["verify", &net, &property]).status.code(), expected.status.code());
+    let (net, image) = (packed("digits_16.onnx"), packed("digit_3.csv"));
+    let output = run(&["robust", &net, &image, "--eps", "0", "--scale", "16"]);
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    assert_eq!(run(&["inspect", &net]).stdout, run(&["inspect", &shipped("digits_16.onnx")]).stdout);
+}
+
 #[test]
 fn every_stage_can_be_printed() {
     for stage in ["graph", "compose", "alternate", "prune", "net", "plan"] {

@@ -82,8 +82,10 @@ impl fmt::Display for Format {
     }
 }
 
-/// Reads `.onnx` or `.nnet`, either with `.gz`, and what the model has in files beside it.
+/// Reads `.onnx` or `.nnet`, either with `.gz`, also where the path leaves that out, and what the model has in files
+/// beside it.
 pub fn read(path: &Path) -> Result<Model, Error> {
+    let path = &files::find(path);
     let bytes = files::read(path).map_err(|cause| Error::file("read", path, cause))?;
     let name = path.file_name().map(|n| n.to_string_lossy().into_owned()).unwrap_or_default();
     read_in(path.parent(), &bytes, &name).map_err(|error| error.of_file(path))

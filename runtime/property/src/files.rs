@@ -11,9 +11,17 @@ pub const MAX_BYTES: u64 = 1 << 30;
 const GZIP_MAGIC: [u8; 2] = [0x1f, 0x8b];
 
 /// A file's bytes, unpacked if they begin as gzip files do. One that holds too much is an error, before it takes the
-/// memory of the machine.
+/// memory of the machine. Of a file that is there only with `.gz` added to its name, that one is read.
 pub fn read(path: &Path) -> io::Result<Vec<u8>> {
-    read_limited(File::open(path)?, MAX_BYTES)
+    read_limited(File::open(find(path))?, MAX_BYTES)
+}
+
+/// The file of this name; where there is none, the same with `.gz` added.
+pub fn find(path: &Path) -> PathBuf {
+    let mut packed = path.as_os_str().to_owned();
+    packed.push(".gz");
+    let packed = PathBuf::from(packed);
+    if !path.exists() && packed.is_file() { packed } else { path.to_path_buf() }
 }
 
 /// The bytes of an open file as they come, unpacked if it is packed. More than a file may hold is an error at the end.
@@ -212,6 +220,17 @@ pub(crate) mod tests {
         }
         let parts = [gzip(b"two "), gzip(b"parts")].concat();
         assert_eq!(read_limited(&parts[..], 100).unwrap(), b"two parts");
+    }
+
+    #[test]
+    fn a_named_file_may_be_packed_beside_its_name() {
+        let dir = tempfile::tempdir().unwrap();
+        let named = dir.path().join("p.vnnlib");
+        assert_eq!(read(&named).unwrap_err().kind(), io::ErrorKind::NotFound);
+        fs::write(dir.path().join("p.vnnlib.gz"), gzip(b"packed")).unwrap();
+        assert_eq!(read(&named).unwrap(), b"packed");
+        fs::write(&named, b"plain").unwrap();
+        assert_eq!(read(&named).unwrap(), b"plain", "the named one, where both are");
     }
 
     #[test]

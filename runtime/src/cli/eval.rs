@@ -1,6 +1,7 @@
 //! `eval INPUT.csv`: one line of numbers in, one line of numbers out.
 
 use super::ending::apply;
+use crate::property::Source;
 use pg_core::Network;
 use std::io::Write;
 use std::path::Path;
@@ -10,8 +11,8 @@ use std::time::Instant;
 ///
 /// With `repeat`, the time per input, one at a time and all together, goes to stderr: the median of that many rounds.
 pub fn eval(network: &dyn Network, path: &Path, repeat: Option<usize>) -> Result<(), String> {
-    let text = std::fs::read_to_string(path).map_err(|e| format!("cannot read {}: {e}", path.display()))?;
-    let x = read_inputs(&text, network.inputs()).map_err(|e| format!("{}: {e}", path.display()))?;
+    let source = Source::read(path).map_err(|e| e.to_string())?;
+    let x = read_inputs(&source.text, network.inputs()).map_err(|e| format!("{}: {e}", source.origin))?;
     let rows = x.len() / network.inputs();
     let mut y = vec![0.0; rows * network.outputs()];
     network.forward(&x, &mut y);
