@@ -3,6 +3,7 @@
 pub mod bounds;
 pub mod cli;
 mod control;
+pub mod ending;
 pub mod lp;
 pub mod options;
 pub mod replay;

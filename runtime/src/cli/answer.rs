@@ -1,7 +1,7 @@
 //! A verdict as text: VNN-COMP's form for programs, a summary for people.
 
-use super::ending::apply;
 use super::question::Question;
+use crate::ending::apply;
 use crate::search::Outcome;
 use crate::verdict::{StopReason, Verdict};
 use pg_core::{Ending, Model};

@@ -1,6 +1,6 @@
 //! `eval INPUT.csv`: one line of numbers in, one line of numbers out.
 
-use super::ending::apply;
+use crate::ending::apply;
 use crate::property::Source;
 use pg_core::Network;
 use std::io::Write;

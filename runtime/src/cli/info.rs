@@ -1,6 +1,6 @@
 //! `info`: which network this verifier was made for.
 
-use super::ending;
+use crate::ending;
 use pg_core::{Network, Stage};
 use std::io::Write;
 

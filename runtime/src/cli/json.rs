@@ -1,7 +1,7 @@
 //! The full report of a run, in JSON.
 
-use super::ending::apply;
 use super::question::{Question, Robustness};
+use crate::ending::apply;
 use crate::options::Options;
 use crate::report::{Counters, Times};
 use crate::search::Outcome;

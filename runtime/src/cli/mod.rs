@@ -1,7 +1,6 @@
 //! The command line of a generated verifier. `pg-codegen` shares its commands.
 
 mod answer;
-mod ending;
 mod eval;
 mod info;
 mod json;

@@ -1,7 +1,7 @@
 //! `verify PROP.vnnlib` and `robust IMAGE.csv`: what is asked about a network.
 
-use super::ending;
 use super::run::{Run, RunArgs};
+use crate::ending;
 use crate::property::{Decimal, Property, Side, Source, Tensors, parse_image};
 use clap::Args;
 use pg_core::{Network, Tensor};

@@ -9,6 +9,7 @@ mod refine;
 mod root;
 mod tail;
 
+use crate::ending;
 use crate::options::{Engine, Inference, Options};
 use crate::property::Property;
 use crate::report::{Control, Counters, Times};
@@ -70,6 +71,7 @@ pub fn verify_tuned(
 ) -> Outcome {
     let shape = network.shape();
     shape.check();
+    assert_eq!(ending::admit(network.model().ending, property), Ok(()), "a question about the model, not about scores");
     let rounds_well = pg_core::rounding::is_as_assumed();
     let (proof, tickets) = Proof::new(property);
     let (counters, times, bodies) = (Counters::default(), Times::default(), HashMap::new());
