@@ -18,6 +18,7 @@
 //! [`super::hull`].
 
 use super::buffer::Buffer;
+use super::cone::Targets;
 use super::hull::Hull;
 use super::live::{Activations, Live};
 use super::packed::{Listed, Packed};
@@ -28,6 +29,8 @@ use pg_core::rounding::{EPSILON_32, TINY_32, above, at_most, below, sum_error_32
 use pg_core::{Shape, Source};
 
 pub struct Compact {
+    /// The neurons of the target that it has rows of.
+    pub targets: Targets,
     /// What the box is of: the network's inputs, or the live activations of a stage that is a cut.
     pub(super) base: Source,
     /// The live ones of the base.
@@ -93,7 +96,19 @@ pub struct CompactEdge {
 impl Compact {
     /// What the neurons of a target stage depend on. The box is of the base: the inputs, or the live activations of a cut.
     pub fn new(shape: &Shape, bounds: &Bounds, base: Source, target: usize, input: (&[f64], &[f64])) -> Compact {
-        let live = Live::new(shape, bounds, base, target, input);
+        Compact::of(shape, bounds, base, target, Targets::All, input)
+    }
+
+    /// What some of them depend on: the others have no rows then.
+    pub fn of(
+        shape: &Shape,
+        bounds: &Bounds,
+        base: Source,
+        target: usize,
+        targets: Targets,
+        input: (&[f64], &[f64]),
+    ) -> Compact {
+        let live = Live::new(shape, bounds, base, target, &targets, input);
         let mut underflow = live.underflow(base);
         let mut stages: Vec<CompactStage> = Vec::with_capacity(live.numbers.len());
         for &k in &live.numbers {
@@ -107,10 +122,11 @@ impl Compact {
         }
         let rounded =
             |ends: &[f64], round: fn(f64) -> f32| Buffer::row(&ends.iter().map(|&end| round(end)).collect::<Vec<_>>());
-        let (input_lower, input_upper) = (rounded(input.0, below), rounded(input.1, above));
+        let (input_lower, input_upper) = (rounded(&live.input.0, below), rounded(&live.input.1, above));
         let (centre, radius) = super::hull::middle(&input_lower, &input_upper);
         let mut compact = Compact {
             base,
+            targets,
             reads: shape.stages[target].edges.iter().filter_map(|edge| live.index(edge.from)).collect(),
             hull: Hull::default(),
             input_lower,
@@ -149,6 +165,11 @@ impl Compact {
     /// The length of a row of inputs.
     pub fn inputs(&self) -> usize {
         self.input_lower.len()
+    }
+
+    /// A point of the box as one of all activations of the base, the others of which are as in the given one, padded.
+    pub fn place(&self, x: &[f32], into: &mut [f32]) {
+        self.before.all.iter().zip(x).for_each(|(&i, &x)| into[i] = x);
     }
 
     /// The undecided neurons.

@@ -3,6 +3,7 @@
 //!
 //! Everything here takes time in proportion to the coefficients that are not 0.
 
+use super::cone::{Cone, Targets};
 use super::packed::Listed;
 use super::table::Bounds;
 use pg_core::kernel::sparse::Entry;
@@ -14,6 +15,8 @@ pub struct Live<'s> {
     pub base: Source,
     /// The live ones of the base.
     pub before: Activations,
+    /// The box of these.
+    pub input: (Vec<f64>, Vec<f64>),
     /// By stage of the network; empty for those left out.
     pub neurons: Vec<Activations>,
     /// The stages that are not left out, in order.
@@ -52,31 +55,42 @@ impl Activations {
 }
 
 impl<'s> Live<'s> {
+    /// Of what some neurons of the target depend on, over a box of the base's live activations.
     pub fn new(
         shape: &'s Shape,
         bounds: &Bounds,
         base: Source,
         target: usize,
+        targets: &Targets,
         (lower, upper): (&[f64], &[f64]),
     ) -> Live<'s> {
-        let mut cone = vec![false; shape.stages.len()];
-        shape.mark_cone(target, &mut cone);
+        let mut marks = vec![false; shape.stages.len()];
+        shape.mark_cone(target, &mut marks);
+        let cone = match targets {
+            Targets::All => None,
+            Targets::Some(neurons) => Some(Cone::new(shape, bounds, base, target, neurons)),
+        };
         let (first, before): (usize, Vec<usize>) = match base {
             Source::Input => (0, (0..shape.inputs).collect()),
             Source::Stage(s) => (s + 1, bounds.live(s).collect()),
         };
         assert_eq!((before.len(), before.len()), (lower.len(), upper.len()));
-        let size = lower.iter().zip(upper).map(|(l, u)| l.abs().max(u.abs())).collect();
+        let sides = before.into_iter().zip(lower.iter().zip(upper));
+        let sides = sides.filter(|&(i, _)| cone.as_ref().is_none_or(|cone| cone.before[i]));
+        let (before, input): (Vec<usize>, (Vec<f64>, Vec<f64>)) = sides.unzip();
+        let size = input.0.iter().zip(&input.1).map(|(l, u)| l.abs().max(u.abs())).collect();
         let mut live = Live {
             shape,
             base,
             before: Activations::new(shape.width(base), before, size),
+            input,
             neurons: vec![Activations::default(); shape.stages.len()],
-            numbers: (first..target).filter(|&k| cone[k]).collect(),
+            numbers: (first..target).filter(|&k| marks[k]).collect(),
             maps: vec![vec![]; shape.stages.len()],
         };
         for &k in &live.numbers {
-            let neurons: Vec<usize> = bounds.live(k).collect();
+            let is_in = |&j: &usize| cone.as_ref().is_none_or(|cone| cone.stages[k][j]);
+            let neurons: Vec<usize> = bounds.live(k).filter(is_in).collect();
             let largest = neurons.iter().map(|&j| bounds.upper(k)[j]).collect();
             live.neurons[k] = Activations::new(shape.stages[k].width(), neurons, largest);
         }

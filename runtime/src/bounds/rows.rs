@@ -1,6 +1,7 @@
 //! Rows to be bounded from below on a compact network: linear functions of what its target reads, in float32.
 
 use super::compact::Compact;
+use super::cone::Targets;
 use super::objective::Objective;
 use super::table::{Bounds, Side};
 use pg_core::rounding::{EPSILON_32, TINY_32, at_most, sum_error, sum_error_32};
@@ -73,6 +74,7 @@ impl Compact {
 
     /// A side of a neuron of the target, exact but for the stage's stated error.
     pub fn neuron_row(&self, target: &Stage, side: Side, bounds: &Bounds) -> Objective32 {
+        assert!(self.targets.contain(side.neuron), "what the neuron depends on is in the network");
         let (mut parts, mut total, mut terms) = (Vec::with_capacity(target.edges.len()), 0.0, 4);
         for edge in target.edges {
             let (cols, largest) = self.read(bounds, edge.from);
@@ -115,6 +117,7 @@ impl Compact {
     /// rounded is part of the row's error. Coefficients of the network's inputs need a box of these.
     pub fn objective_row(&self, last: &Stage, objective: &Objective, bounds: &Bounds) -> Objective32 {
         let has_inputs = objective.has_inputs();
+        assert_eq!(self.targets, Targets::All, "an objective depends on everything");
         assert!(self.base == Source::Input || !has_inputs);
         let (mut error, mut terms) = (objective.constant_error, 4 * objective.y.len() + 16);
         let mut totals = vec![0.0; objective.y.len()];

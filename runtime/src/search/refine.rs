@@ -10,9 +10,10 @@ use super::proof::claim::{Claim, Effort, prove};
 use super::proof::planes::pairs;
 use super::proof::{Lemma, Region};
 use super::{End, Search};
-use crate::bounds::{Bounds, Compact, Emptiness, NOT_EMPTY, Objective32, Side};
+use crate::bounds::{Bounds, Compact, Emptiness, NOT_EMPTY, Objective32, Side, Targets};
 use crate::report::Activity;
 use crate::tuning::{Round, Steps};
+use pg_core::kernel::padded;
 
 /// What a refinement of a stage leaves.
 pub struct Refinement {
@@ -30,24 +31,76 @@ struct SideClaim {
     seen: f32,
 }
 
+/// What a stage's groups have come to.
+struct StageWork {
+    stage: usize,
+    round: Round,
+    shares: Shares,
+    undecided: usize,
+    /// How many of these were seen with both signs.
+    takes_both: usize,
+    reached: Vec<Found>,
+}
+
+/// The claims about a stage in turn: signs that need few nodes, those that need more, and bounds.
+const FIRST: usize = 0;
+const SIGNS: usize = 1;
+const BOUNDS: usize = 2;
+
+/// Nodes that the claims of each turn have taken, of all groups together: they may take as many as all before them.
+struct Shares {
+    before: u64,
+    least: u64,
+    spent: [u64; 3],
+}
+
+impl Shares {
+    fn left(&self, turn: usize) -> u64 {
+        let earlier: u64 = self.spent[..turn].iter().sum();
+        (self.before + earlier).max(self.least).saturating_sub(self.spent[turn])
+    }
+}
+
+/// A point of a group's box in that of all inputs, the others of which are at their centres.
+fn whole(region: &Region, compact: &Compact, found: Found) -> Found {
+    let (lower, upper) = region.input();
+    let mut x: Vec<f32> = lower.iter().zip(upper).map(|(l, u)| (l + (u - l) / 2.0) as f32).collect();
+    x.resize(padded(x.len()), 0.0);
+    compact.place(&found.x, &mut x);
+    Found { value: found.value, x }
+}
+
 impl<'a> Search<'a> {
     /// Tightens the neurons of a hidden stage, then what follows from them in the stages after it.
     pub fn refine_stage(&mut self, region: &mut Region<'a>, stage: usize, round: Round) -> Result<Refinement, End> {
         self.control.enter(Activity::Refine);
         self.control.set_undecided(region.bounds.undecided_counts());
-        let compact = region.compact(stage);
-        let (claims, reached) = self.side_claims(region, stage, &compact);
-        let (signs, mut both): (Vec<_>, Vec<_>) = claims.into_iter().partition(|open| open.seen > 0.0);
-        both.extend(self.prove_signs(region, stage, &compact, signs, round.sign_nodes)?);
-        both.retain(|open| region.bounds.is_undecided(stage, open.side.neuron));
-        let undecided = region.bounds.undecided(stage).count();
-        let takes_both = both.len() - undecided.min(both.len());
-        both.iter_mut().for_each(|open| open.claim.target = self.near(open.seen));
-        self.prove_sides(region, stage, &compact, both, round.bound_nodes, false)?;
+        let mut work = StageWork { stage, round, shares: self.shares(), undecided: 0, takes_both: 0, reached: vec![] };
+        for targets in region.groups(stage) {
+            self.refine_group(region, targets, &mut work)?;
+        }
         self.raise_after(region, stage)?;
         self.control.set_undecided(region.bounds.undecided_counts());
         let (times, some) = self.tuning.refine.far;
-        Ok(Refinement { is_near: undecided <= times * takes_both + some, reached })
+        Ok(Refinement { is_near: work.undecided <= times * work.takes_both + some, reached: work.reached })
+    }
+
+    /// Tightens neurons of a stage on the network of what they depend on.
+    fn refine_group(&mut self, region: &mut Region<'a>, targets: Targets, work: &mut StageWork) -> Result<(), End> {
+        let (stage, round) = (work.stage, work.round);
+        let compact = region.compact_of(stage, targets);
+        let (claims, reached) = self.side_claims(region, stage, &compact);
+        work.reached.extend(reached.into_iter().map(|found| whole(region, &compact, found)));
+        let (signs, mut both): (Vec<_>, Vec<_>) = claims.into_iter().partition(|open| open.seen > 0.0);
+        both.extend(self.prove_signs(region, &compact, signs, work)?);
+        both.retain(|open| region.bounds.is_undecided(stage, open.side.neuron));
+        let undecided = compact.targets.open_sides(&region.bounds, stage).len() / 2;
+        work.undecided += undecided;
+        work.takes_both += both.len() - undecided.min(both.len());
+        both.iter_mut().for_each(|open| open.claim.target = self.near(open.seen));
+        let effort = self.effort_of(stage, round.bound_nodes, false, work.shares.left(BOUNDS));
+        work.shares.spent[BOUNDS] += self.prove_sides(region, stage, &compact, both, effort)?.1;
+        Ok(())
     }
 
     /// Raises both sides of the undecided neurons; returns claims about those that stay so, and what an attack reached.
@@ -57,7 +110,7 @@ impl<'a> Search<'a> {
         stage: usize,
         compact: &Compact,
     ) -> (Vec<SideClaim>, Vec<Found>) {
-        let sides = region.bounds.open_sides(stage);
+        let sides = compact.targets.open_sides(&region.bounds, stage);
         let rows = self.rows(compact, &region.bounds, stage, &sides);
         let references: Vec<&Objective32> = rows.iter().collect();
         let roots = self.raise(compact, &references, self.tuning.refine.at_root);
@@ -76,19 +129,21 @@ impl<'a> Search<'a> {
     fn prove_signs(
         &mut self,
         region: &mut Region<'a>,
-        stage: usize,
         compact: &Compact,
         signs: Vec<SideClaim>,
-        nodes: u64,
+        work: &mut StageWork,
     ) -> Result<Vec<SideClaim>, End> {
-        let tuning = self.tuning.refine;
-        let mut signs = self.prove_sides(region, stage, compact, signs, tuning.first_nodes, true)?;
+        let (tuning, stage) = (self.tuning.refine, work.stage);
+        let effort = self.effort_of(stage, tuning.first_nodes, true, work.shares.left(FIRST));
+        let (mut signs, spent) = self.prove_sides(region, stage, compact, signs, effort)?;
+        work.shares.spent[FIRST] += spent;
         let rows: Vec<&Objective32> = signs.iter().map(|open| &open.claim.row).collect();
         let found = attack(compact, &rows, tuning.hard_attack_steps, None, self.tuning.attack);
         signs.iter_mut().zip(found).for_each(|(open, found)| open.seen = open.seen.min(found.value));
         let (mut still, wrong): (Vec<SideClaim>, _) = signs.into_iter().partition(|open| open.seen > 0.0);
         still.sort_by(|a, b| b.claim.root.bound.total_cmp(&a.claim.root.bound));
-        self.prove_sides(region, stage, compact, still, nodes, true)?;
+        let effort = self.effort_of(stage, work.round.sign_nodes, true, work.shares.left(SIGNS));
+        work.shares.spent[SIGNS] += self.prove_sides(region, stage, compact, still, effort)?.1;
         Ok(wrong)
     }
 
@@ -111,7 +166,8 @@ impl<'a> Search<'a> {
             let claim = Claim { row, target: self.near(found.value), root };
             claims.push(SideClaim { side, claim, seen: found.value });
         }
-        self.prove_sides(region, stage, &compact, claims, nodes, false)?;
+        let effort = self.effort(stage, nodes, false);
+        self.prove_sides(region, stage, &compact, claims, effort)?;
         self.raise_after(region, stage)?;
         found.extend(attack(&compact, &sums.iter().collect::<Vec<_>>(), steps, None, self.tuning.attack));
         Ok(found)
@@ -129,9 +185,11 @@ impl<'a> Search<'a> {
     }
 
     fn raise_stage(&mut self, region: &mut Region<'a>, stage: usize, steps: Steps) -> Result<(), End> {
-        self.go_on()?;
-        let compact = region.compact(stage);
-        self.raise_behind(&compact, &mut region.bounds, stage, steps).expect(NOT_EMPTY);
+        for targets in region.groups(stage) {
+            self.go_on()?;
+            let compact = region.compact_of(stage, targets);
+            self.raise_behind(&compact, &mut region.bounds, stage, steps).expect(NOT_EMPTY);
+        }
         Ok(())
     }
 
@@ -143,39 +201,45 @@ impl<'a> Search<'a> {
         stage: usize,
         steps: Steps,
     ) -> Result<(), Emptiness> {
-        let sides = bounds.open_sides(stage);
+        let sides = compact.targets.open_sides(bounds, stage);
         let rows = self.rows(compact, bounds, stage, &sides);
         let roots = self.raise(compact, &rows.iter().collect::<Vec<_>>(), steps);
         sides.iter().zip(&roots).try_for_each(|(&side, root)| bounds.raise(stage, side, Lemma::Raised(root).bound()))
     }
 
-    /// Tries to prove the claims and tightens what they bound; returns those that are still of use.
+    /// Tries to prove the claims and tightens what they bound; returns those that are still of use, and how many nodes it took.
     fn prove_sides(
         &mut self,
         region: &mut Region<'a>,
         stage: usize,
         compact: &Compact,
         claims: Vec<SideClaim>,
-        nodes: u64,
-        all_or_nothing: bool,
-    ) -> Result<Vec<SideClaim>, End> {
-        let effort = self.effort(stage, nodes, all_or_nothing);
+        effort: Effort,
+    ) -> Result<(Vec<SideClaim>, u64), End> {
         let answers = prove(compact, claims.iter().map(|open| &open.claim).collect(), effort, self.control);
-        self.counters.neuron_nodes += answers.iter().map(|answer| answer.nodes).sum::<u64>();
+        let spent = answers.iter().map(|answer| answer.nodes).sum::<u64>();
+        self.counters.neuron_nodes += spent;
         let proved = claims.iter().zip(&answers);
         proved.for_each(|(open, answer)| region.tighten(stage, open.side, Lemma::Tree(answer)));
         self.go_on()?;
         let is_open = |open: &SideClaim| region.bounds.is_undecided(stage, open.side.neuron);
         let left = claims.into_iter().zip(answers).filter(|(open, answer)| !answer.is_proved() && is_open(open));
-        Ok(left.map(|(open, _)| open).collect())
+        Ok((left.map(|(open, _)| open).collect(), spent))
     }
 
     /// For claims about a stage.
     pub fn effort(&self, stage: usize, nodes: u64, all_or_nothing: bool) -> Effort<'a> {
+        self.effort_of(stage, nodes, all_or_nothing, self.shares().left(FIRST))
+    }
+
+    fn effort_of(&self, stage: usize, nodes: u64, all_or_nothing: bool, total: u64) -> Effort<'a> {
         let tuning = self.tuning.refine;
         let steps = if stage < tuning.deep { tuning.at_node } else { tuning.at_deep_node };
-        let total = self.counters.neuron_nodes.max(tuning.least_nodes);
         Effort { nodes, total, all_or_nothing, steps, threads: self.threads(), tuning: self.tuning }
+    }
+
+    fn shares(&self) -> Shares {
+        Shares { before: self.counters.neuron_nodes, least: self.tuning.refine.least_nodes, spent: [0; 3] }
     }
 
     pub fn rows(&self, compact: &Compact, bounds: &Bounds, stage: usize, sides: &[Side]) -> Vec<Objective32> {

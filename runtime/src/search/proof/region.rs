@@ -2,7 +2,7 @@
 
 use super::reason::Lemma;
 use super::tree::Ticket;
-use crate::bounds::{Bounder, Bounds, Compact, NOT_EMPTY, Objective, Objective32, Side};
+use crate::bounds::{Bounder, Bounds, Compact, NOT_EMPTY, Objective, Objective32, Side, Targets};
 use crate::property::Disjunct;
 use pg_core::Source;
 
@@ -37,6 +37,16 @@ impl<'a> Region<'a> {
     /// What the neurons of a stage depend on.
     pub fn compact(&self, target: usize) -> Compact {
         self.compact_under(&self.bounds, target)
+    }
+
+    /// What some of them depend on.
+    pub fn compact_of(&self, target: usize, targets: Targets) -> Compact {
+        Compact::of(&self.bounder.shape, &self.bounds, Source::Input, target, targets, self.input())
+    }
+
+    /// The undecided neurons of a stage in groups that are best bounded apart.
+    pub fn groups(&self, stage: usize) -> Vec<Targets> {
+        Targets::groups(&self.bounder.shape, &self.bounds, stage)
     }
 
     /// The same under tighter bounds, of some phases.
