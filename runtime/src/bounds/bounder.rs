@@ -88,9 +88,11 @@ impl<'a> Bounder<'a> {
 
     /// Tightens the given neurons of a stage by both sides of their bounds, with each relaxation in turn.
     fn tighten(&self, bounds: &mut Bounds, stage: usize, neurons: &[usize]) -> Result<(), Emptiness> {
+        let most = 2 * neurons.len().min(CHUNK);
+        let mut mu = vec![0.0; most * self.shape.room()];
         for chunk in neurons.chunks(CHUNK) {
             for &relaxation in self.rules {
-                let found = self.neuron_bounds(bounds, stage, chunk, relaxation);
+                let found = self.neuron_bounds(bounds, stage, chunk, relaxation, &mut mu);
                 for (&j, sides) in chunk.iter().zip(found.chunks(2)) {
                     bounds.tighten(stage, j, sides[0], -sides[1])?;
                 }
@@ -108,12 +110,21 @@ impl<'a> Bounder<'a> {
         Ok(())
     }
 
-    /// Lower bounds of z and of −z, for some neurons of a stage.
-    fn neuron_bounds(&self, bounds: &Bounds, stage: usize, neurons: &[usize], relaxation: Relaxation) -> Vec<f64> {
+    /// Lower bounds of z and of −z, for some neurons of a stage. `mu` is room for as many rows.
+    fn neuron_bounds(
+        &self,
+        bounds: &Bounds,
+        stage: usize,
+        neurons: &[usize],
+        relaxation: Relaxation,
+        mu: &mut [f64],
+    ) -> Vec<f64> {
         let count = 2 * neurons.len();
         let data = &self.shape.stages[stage];
         let slop = &self.slop[self.shape.start(stage)..];
-        let mut mu = vec![0.0; count * self.shape.room()];
+        let mu = &mut mu[..count * self.shape.room()];
+        // The stage itself and those after it are not read.
+        mu[..count * self.shape.place(Source::Stage(stage))].fill(0.0);
         let mut sums = Vec::with_capacity(count);
         for (pair, &j) in neurons.iter().enumerate() {
             for (row, sign) in [(2 * pair, 1.0), (2 * pair + 1, -1.0)] {
@@ -126,7 +137,7 @@ impl<'a> Bounder<'a> {
         }
         self.rows.set(self.rows.get() + count as u64);
         let mut found = vec![0.0; count];
-        let rows = Rows { mu: &mut mu, sums: &mut sums };
+        let rows = Rows { mu, sums: &mut sums };
         let multiplier = |_, _, mu, l, u| relaxation.multiplier(mu, l, u);
         self.known(bounds).lower_bounds(stage, rows, None, multiplier, &mut found);
         found
