@@ -33,6 +33,11 @@ pub struct Steps {
 }
 
 impl Steps {
+    /// Passes back and forward.
+    pub fn passes(&self) -> u64 {
+        2 * self.count as u64 + 1
+    }
+
     pub const NONE: Steps = Steps { count: 0, rate: 0.0, decay: 1.0 };
 }
 
@@ -176,6 +181,10 @@ pub struct PhasesTuning {
     pub rounds: Vec<Round>,
     /// After the first round so many stages are tried as hard as in the next one: all that follows is the cheaper for it.
     pub ahead: usize,
+    /// The property's trees may take one part in so many of the work that has gone into hidden neurons, and are tried again
+    /// whenever that is so many times as much.
+    pub share: u64,
+    pub again: u64,
     /// The optimisation of a node of the property's tree.
     pub at_node: Steps,
     /// Attacks on each row the first time: from the centre, then from random points; and their steps.
@@ -364,7 +373,9 @@ fn phases() -> PhasesTuning {
             round(13_107_200, 62_500, 256_000, u64::MAX),
         ],
         ahead: 2,
-        at_node: Steps { count: 10, rate: 0.05, decay: 0.9 },
+        share: 2,
+        again: 2,
+        at_node: Steps { count: 2, rate: 0.1, decay: 0.9 },
         attacks: 24,
         attack_steps: 20,
         starts: 3,

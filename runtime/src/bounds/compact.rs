@@ -162,6 +162,11 @@ impl Compact {
         CentredBox { lower: &self.input_lower, upper: &self.input_upper, centre: &self.centre, radius: &self.radius }
     }
 
+    /// The multiply-adds of a pass of one row, about.
+    pub fn work(&self) -> u64 {
+        self.stages.iter().flat_map(|stage| &stage.edges).map(|edge| edge.back.work()).sum::<u64>() + 1
+    }
+
     /// The length of a row of inputs.
     pub fn inputs(&self) -> usize {
         self.input_lower.len()

@@ -99,6 +99,14 @@ impl Packed {
         (Packed::Dense { rows, cols, lanes }, Packed::Dense { rows: cols, cols: rows, lanes: transposed })
     }
 
+    /// The multiply-adds of a product with one row, about: those of a dense matrix run in lanes of columns.
+    pub fn work(&self) -> u64 {
+        match self {
+            Packed::Dense { rows, cols, .. } => (rows * cols) as u64,
+            Packed::Sparse(listed) => listed.entries.len() as u64,
+        }
+    }
+
     /// Each row of `a` times the matrix: set, or added to, a row of `c`. A sparse one takes room, which grows as needed.
     pub fn product(&self, a: &[f32], c: &mut [f32], sets: bool, room: &mut Buffer) {
         match self {

@@ -46,8 +46,17 @@ struct Search<'a> {
     proof: Proof,
     counters: Counters,
     times: Times,
+    work: Work,
     /// The input sets that are no boxes, of the disjuncts asked for so far; `None` for one without an inside.
     bodies: HashMap<Vec<usize>, Option<Arc<Body>>>,
+}
+
+/// Multiply-adds spent, about: what time is shared by, so that it does not depend on the machine.
+#[derive(Default)]
+struct Work {
+    /// On bounds of hidden neurons; and when the property's trees were last tried.
+    refine: u64,
+    tried: u64,
 }
 
 /// Why a search ends before every leaf is closed.
@@ -74,8 +83,9 @@ pub fn verify_tuned(
     assert_eq!(ending::admit(network.model().ending, property), Ok(()), "a question about the model, not about scores");
     let rounds_well = pg_core::rounding::is_as_assumed();
     let (proof, tickets) = Proof::new(property);
-    let (counters, times, bodies) = (Counters::default(), Times::default(), HashMap::new());
-    let mut search = Search { network, shape, property, options, tuning, control, proof, counters, times, bodies };
+    let (counters, times, work, bodies) = (Counters::default(), Times::default(), Work::default(), HashMap::new());
+    let mut search =
+        Search { network, shape, property, options, tuning, control, proof, counters, times, work, bodies };
     let verdict = match search.run(tickets) {
         _ if !rounds_well => {
             let why = "the processor is set to flush subnormal numbers or not to round to nearest";

@@ -45,8 +45,8 @@ impl<'a> Search<'a> {
                 self.attack_goals(region, number)?;
             }
             if self.refine_stages(region, number)? {
-                self.relax_goals(region)?;
                 self.close_by_phases(region, self.tuning.phases.rounds[number].property_nodes)?;
+                self.relax_goals(region)?;
             }
         }
         Ok(())
@@ -70,6 +70,9 @@ impl<'a> Search<'a> {
             self.attack_from_reached(region, &reached)?;
             self.close_at_root(region);
             self.close_by_tail(region, stage, rounds[number])?;
+            if self.work.refine >= self.tuning.phases.again * self.work.tried {
+                self.close_by_phases(region, rounds[number].property_nodes)?;
+            }
             if !is_near && number < last {
                 return Ok(false);
             }
@@ -173,8 +176,12 @@ impl<'a> Search<'a> {
         self.close_goals(region, reasons);
     }
 
-    /// Branch and bound on the row of each goal that is nearest to excluding it.
+    /// Branch and bound on the row of each goal that is nearest to excluding it: with so many nodes, or with a share of the work
+    /// that has gone into hidden neurons.
     fn close_by_phases(&mut self, region: &mut Region<'a>, nodes: u64) -> Result<(), End> {
+        if region.goals.is_empty() {
+            return Ok(());
+        }
         self.control.enter(Activity::Prove);
         let start = Instant::now();
         let compact = region.compact(self.shape.last());
@@ -188,7 +195,10 @@ impl<'a> Search<'a> {
         }
         let claims: Vec<&Claim> = best.iter().flatten().map(|(_, claim)| claim).collect();
         let (steps, threads) = (self.tuning.phases.at_node, self.threads());
-        let effort = Effort { nodes, total: u64::MAX, all_or_nothing: true, steps, threads, tuning: self.tuning };
+        let as_much = self.work.refine / self.tuning.phases.share / (steps.passes() * compact.work());
+        self.work.tried = self.work.refine;
+        let (total, nodes) = (as_much.max(nodes.saturating_mul(claims.len() as u64)), nodes.max(as_much));
+        let effort = Effort { nodes, total, all_or_nothing: true, steps, threads, tuning: self.tuning };
         let mut answers = prove(&compact, claims, effort, self.control).into_iter();
         let mut reasons = Vec::with_capacity(best.len());
         for claim in &best {

@@ -219,6 +219,7 @@ impl<'a> Search<'a> {
         let answers = prove(compact, claims.iter().map(|open| &open.claim).collect(), effort, self.control);
         let spent = answers.iter().map(|answer| answer.nodes).sum::<u64>();
         self.counters.neuron_nodes += spent;
+        self.work.refine += spent * effort.steps.passes() * compact.work();
         let proved = claims.iter().zip(&answers);
         proved.for_each(|(open, answer)| region.tighten(stage, open.side, Lemma::Tree(answer)));
         self.go_on()?;
