@@ -37,29 +37,28 @@ impl Vectorised for Push<'_> {
     #[inline(always)]
     fn run<S: Simd>(self) {
         let Push { stage, buffers, count } = self;
-        let width = stage.width;
-        let bias = chunks(&stage.bias);
         for slot in 0..count {
-            let row = slot * width..(slot + 1) * width;
-            let mu = chunks(&buffers.mu[row.clone()]);
-            let alpha = chunks(&buffers.alpha[row.clone()]);
-            let slope = chunks(&buffers.slope[row.clone()]);
-            let lift = chunks(&buffers.lift[row.clone()]);
-            let z = chunks_mut(&mut buffers.z[row.clone()]);
-            let h = chunks_mut(&mut buffers.h[row]);
-            for c in 0..width / PANEL {
-                let (mu, alpha, slope, lift, bias) = (mu[c], alpha[c], slope[c], lift[c], bias[c]);
-                let (mut value, mut activation) = (z[c], [0.0; PANEL]);
-                for lane in 0..PANEL {
-                    value[lane] += bias[lane];
-                    let positive = mu[lane] >= 0.0;
-                    let part = if positive { alpha[lane] } else { slope[lane] };
-                    let lift = if positive { 0.0 } else { lift[lane] };
-                    activation[lane] = S::mul_add(part, value[lane], lift);
-                }
-                (z[c], h[c]) = (value, activation);
-            }
+            let row = slot * stage.width..(slot + 1) * stage.width;
+            let (mu, alpha, slope) =
+                (&buffers.mu[row.clone()], &buffers.alpha[row.clone()], &buffers.slope[row.clone()]);
+            let (z, h) = (&mut buffers.z[row.clone()], &mut buffers.h[row.clone()]);
+            push::<S>([mu, alpha, slope, &buffers.lift[row], &stage.bias], z, h);
         }
+    }
+}
+
+/// One row. Numbers are copied before they are chosen among, and all slices are as long as the first: then this is vector code.
+#[inline(always)]
+fn push<S: Simd>(row: [&[f32]; 5], z: &mut [f32], h: &mut [f32]) {
+    let width = row[0].len();
+    let [mu, alpha, slope, lift, bias] = row.map(|values| &values[..width]);
+    let (z, h) = (&mut z[..width], &mut h[..width]);
+    for i in 0..width {
+        let (alpha, slope, lift) = (alpha[i], slope[i], lift[i]);
+        let value = z[i] + bias[i];
+        let (part, lift) = if mu[i] >= 0.0 { (alpha, 0.0) } else { (slope, lift) };
+        z[i] = value;
+        h[i] = S::mul_add(part, value, lift);
     }
 }
 
