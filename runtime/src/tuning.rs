@@ -125,6 +125,8 @@ pub struct BodyTuning {
 /// Bounds of hidden neurons. Chosen on part of the testbench.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub struct RefineTuning {
+    /// Beyond so many multiply-adds, first bounds are computed in float32.
+    pub most_work: u64,
     /// The optimisation of a row at the root, at a node of a neuron's tree, and there from a stage on.
     pub at_root: Steps,
     pub at_node: Steps,
@@ -347,6 +349,7 @@ impl Default for Tuning {
 fn refine() -> RefineTuning {
     let at_node = Steps { count: 1, rate: 0.2, decay: 0.85 };
     RefineTuning {
+        most_work: 1 << 30,
         at_root: Steps { count: 20, rate: 0.3, decay: 0.87 },
         at_node,
         at_deep_node: Steps { count: 2, ..at_node },

@@ -14,7 +14,7 @@
 
 use crate::kernel::padded;
 use crate::rounding::{Sum, at_most, sum_error, underflow_error};
-use crate::shape::{Shape, Source};
+use crate::shape::{Shape, Source, Stage};
 
 /// How the multiplier of an undecided neuron is chosen when μ ≥ 0: any part of μ is sound, and costs nothing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -87,6 +87,31 @@ pub fn slop<'l>(shape: &Shape, stage: usize, largest: impl Fn(Source) -> &'l [f6
 pub fn underflow(shape: &Shape, source: Source, largest: &[f64]) -> f64 {
     let total: f64 = largest.iter().sum();
     at_most(underflow_error(shape.terms_back(source), total), largest.len() + 4)
+}
+
+/// Bounds of a neuron from ranges of the activations that it reads, by source: each as if they had nothing to do with each other.
+pub fn interval<'r>(stage: &Stage, neuron: usize, range: impl Fn(Source) -> (&'r [f64], &'r [f64])) -> (f64, f64) {
+    let (weight_error, bias_error) = stage.error_of(neuron);
+    let (mut least, mut most, mut size, mut read, mut terms) = (0.0, 0.0, 0.0, 0.0, 0);
+    for edge in stage.edges {
+        let (lower, upper) = range(edge.from);
+        edge.map.row(neuron).for_each(|(i, w)| {
+            let (a, b) = (f64::from(w) * lower[i], f64::from(w) * upper[i]);
+            least += a.min(b);
+            most += a.max(b);
+            size += a.abs().max(b.abs());
+            read += lower[i].abs().max(upper[i].abs());
+            terms += 1;
+        });
+    }
+    let bias = f64::from(stage.bias[neuron]);
+    let lower = |bias: f64, value: f64| {
+        let mut sum = Sum::new(bias, bias_error);
+        sum.add(value, size, terms);
+        sum.charge(if weight_error == 0.0 { 0.0 } else { weight_error * read }, terms + 1);
+        sum.lower()
+    };
+    (lower(bias, least), -lower(-bias, -most))
 }
 
 impl Known<'_> {

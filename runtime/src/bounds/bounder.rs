@@ -2,7 +2,7 @@
 
 use super::objective::Objective;
 use super::table::{Bounds, Emptiness};
-use pg_core::bound::{Known, Relaxation, Rows, slop, underflow};
+use pg_core::bound::{Known, Relaxation, Rows, interval, slop, underflow};
 use pg_core::kernel::padded;
 use pg_core::rounding::Sum;
 use pg_core::{Shape, Source};
@@ -10,6 +10,9 @@ use std::cell::Cell;
 
 /// Bounds of a box of inputs do not contradict each other.
 pub const NOT_EMPTY: &str = "a box of inputs is not empty";
+
+/// Whether to bound so many neurons of a stage by more than intervals: a search may be over, or do it otherwise.
+pub type Worth<'w> = &'w dyn Fn(usize, usize) -> bool;
 
 /// Neurons bounded together.
 const CHUNK: usize = 128;
@@ -41,9 +44,11 @@ impl<'a> Bounder<'a> {
         upper: Vec<f64>,
         larger: Option<&Bounds>,
         rules: &'static [Relaxation],
+        is_worth: Worth,
     ) -> Result<(Bounder<'a>, Bounds), Emptiness> {
         let size = |(l, u): (&f64, &f64)| l.abs().max(u.abs());
         let mut largest: Vec<Vec<f64>> = vec![lower.iter().zip(&upper).map(size).collect()];
+        let mut ranges = vec![(lower.clone(), upper.clone())];
         let slop = vec![0.0; shape.neurons()];
         let underflow = underflow(&shape, Source::Input, &largest[0]);
         let mut bounder =
@@ -51,13 +56,16 @@ impl<'a> Bounder<'a> {
         let mut bounds = larger.cloned().unwrap_or_else(|| Bounds::unknown(&shape));
         for k in 0..shape.stages.len() {
             bounder.charge(k, &largest);
+            bounder.tighten_by_intervals(&mut bounds, k, &ranges)?;
             let open: Vec<usize> = match larger {
-                None => (0..shape.stages[k].width()).collect(),
+                None if k == shape.last() => (0..shape.outputs()).collect(),
                 Some(_) if k == shape.last() => vec![],
-                Some(_) => bounds.undecided(k).collect(),
+                _ => bounds.undecided(k).collect(),
             };
-            bounder.tighten(&mut bounds, k, &open)?;
-            largest.push(bounds.upper(k).iter().map(|&u| if u > 0.0 { u } else { 0.0 }).collect());
+            bounder.tighten(&mut bounds, k, &open, is_worth)?;
+            let on = |ends: &[f64]| ends.iter().map(|&end| if end > 0.0 { end } else { 0.0 }).collect::<Vec<_>>();
+            largest.push(on(bounds.upper(k)));
+            ranges.push((on(bounds.lower(k)), on(bounds.upper(k))));
             bounder.underflow += pg_core::bound::underflow(&shape, Source::Stage(k), &largest[k + 1]);
         }
         let (low, high) = bounds.outputs();
@@ -86,26 +94,59 @@ impl<'a> Bounder<'a> {
         Known { shape: self.shape, input: self.input(), lower, upper, slop, underflow }
     }
 
-    /// Tightens the given neurons of a stage by both sides of their bounds, with each relaxation in turn.
-    fn tighten(&self, bounds: &mut Bounds, stage: usize, neurons: &[usize]) -> Result<(), Emptiness> {
+    /// Tightens the undecided neurons of a stage by the ranges of what it reads: the inputs, then the stages. What that decides
+    /// needs no better bound.
+    fn tighten_by_intervals(
+        &self,
+        bounds: &mut Bounds,
+        stage: usize,
+        ranges: &[(Vec<f64>, Vec<f64>)],
+    ) -> Result<(), Emptiness> {
+        let range = |source: Source| {
+            let (lower, upper) = match source {
+                Source::Input => &ranges[0],
+                Source::Stage(s) => &ranges[s + 1],
+            };
+            (lower.as_slice(), upper.as_slice())
+        };
+        for j in 0..self.shape.stages[stage].width() {
+            if bounds.is_undecided(stage, j) {
+                let (lower, upper) = interval(&self.shape.stages[stage], j, range);
+                bounds.tighten(stage, j, lower, upper)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Tightens the given neurons of a stage by both sides of their bounds, with each relaxation in turn while they are
+    /// undecided.
+    fn tighten(&self, bounds: &mut Bounds, stage: usize, neurons: &[usize], is_worth: Worth) -> Result<(), Emptiness> {
+        if !is_worth(stage, neurons.len()) {
+            return Ok(());
+        }
         let most = 2 * neurons.len().min(CHUNK);
         let mut mu = vec![0.0; most * self.shape.room()];
         for chunk in neurons.chunks(CHUNK) {
+            let mut open = chunk.to_vec();
             for &relaxation in self.rules {
-                let found = self.neuron_bounds(bounds, stage, chunk, relaxation, &mut mu);
-                for (&j, sides) in chunk.iter().zip(found.chunks(2)) {
+                if open.is_empty() || !is_worth(stage, open.len()) {
+                    break;
+                }
+                let found = self.neuron_bounds(bounds, stage, &open, relaxation, &mut mu);
+                for (&j, sides) in open.iter().zip(found.chunks(2)) {
                     bounds.tighten(stage, j, sides[0], -sides[1])?;
                 }
+                open.retain(|&j| stage == self.shape.last() || bounds.is_undecided(stage, j));
             }
         }
         Ok(())
     }
 
     /// The paper's symbolic inference: tightens what is undecided from a stage on.
-    pub fn propagate(&self, bounds: &mut Bounds, from: usize) -> Result<(), Emptiness> {
+    pub fn propagate(&self, bounds: &mut Bounds, from: usize, is_worth: Worth) -> Result<(), Emptiness> {
         for stage in from..self.shape.last() {
             let open: Vec<usize> = bounds.undecided(stage).collect();
-            self.tighten(bounds, stage, &open)?;
+            self.tighten(bounds, stage, &open, is_worth)?;
         }
         Ok(())
     }

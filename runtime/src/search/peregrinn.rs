@@ -180,7 +180,7 @@ impl<'a> Search<'a> {
     fn propagate(&mut self, region: &Region, node: &mut Phases) -> Result<(), Emptiness> {
         let first = node.changed.saturating_add(1);
         if self.options.inference == Inference::Symbolic {
-            return region.bounder.propagate(&mut node.bounds, first);
+            return region.bounder.propagate(&mut node.bounds, first, &|_, _| self.control.stop().is_none());
         }
         for stage in first..self.shape.last() {
             let compact = region.compact_under(&node.bounds, stage);

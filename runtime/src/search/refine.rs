@@ -184,7 +184,7 @@ impl<'a> Search<'a> {
         (1..self.shape.last()).try_for_each(|stage| self.raise_stage(region, stage, steps))
     }
 
-    fn raise_stage(&mut self, region: &mut Region<'a>, stage: usize, steps: Steps) -> Result<(), End> {
+    pub fn raise_stage(&mut self, region: &mut Region<'a>, stage: usize, steps: Steps) -> Result<(), End> {
         for targets in region.groups(stage) {
             self.go_on()?;
             let compact = region.compact_of(stage, targets);

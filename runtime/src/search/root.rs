@@ -7,6 +7,7 @@ use crate::bounds::{Bounder, Bounds, NOT_EMPTY, Objective, Relaxation};
 use crate::options::{Engine, Inference};
 use crate::property::{Disjunct, InputBox};
 use crate::report::Activity;
+use crate::tuning::Steps;
 use std::sync::Arc;
 
 /// Disjuncts of one box, with their tickets.
@@ -27,9 +28,7 @@ impl<'a> Search<'a> {
         let mut regions = Vec::new();
         for (input, members) in groups {
             self.go_on()?;
-            let (lower, upper) = input.enclosure();
-            let (bounder, bounds) = self.bound_box(lower, upper, None);
-            let mut region = Region { bounder, bounds, goals: vec![] };
+            let mut region = self.region(input.enclosure())?;
             for (number, ticket) in members {
                 self.go_on()?;
                 let goal = self.goal(&region, &property.disjuncts[number], number, ticket);
@@ -46,14 +45,44 @@ impl<'a> Search<'a> {
 
     /// Bounds of every neuron on a box, which is not empty: bounds that contradict each other would be a mistake of ours.
     pub fn bound_box(&mut self, lower: Vec<f64>, upper: Vec<f64>, larger: Option<&Bounds>) -> (Bounder<'a>, Bounds) {
-        let (shape, rules) = (self.shape, self.rules());
-        timed(&mut self.times.bounds, || Bounder::new(shape, lower, upper, larger, rules)).expect(NOT_EMPTY)
+        let (shape, rules, control) = (self.shape, self.rules(), self.control);
+        let is_worth = |_, _| control.stop().is_none();
+        timed(&mut self.times.bounds, || Bounder::new(shape, lower, upper, larger, rules, &is_worth)).expect(NOT_EMPTY)
     }
 
-    /// The slopes that bounds are computed with: the paper's are the chord's.
+    /// The region of a box. Where float64 would take long, hidden neurons are bounded by intervals and then in float32.
+    fn region(&mut self, (lower, upper): (Vec<f64>, Vec<f64>)) -> Result<Region<'a>, End> {
+        let (shape, rules) = (self.shape, self.rules());
+        let entries = |k: usize| shape.stages[k].edges.iter().map(|edge| edge.map.entries() as u64).sum::<u64>();
+        let work = |stage: usize| (0..stage).map(entries).sum::<u64>() * shape.stages[stage].width() as u64;
+        let is_large = self.raises() && (0..shape.last()).map(work).sum::<u64>() > self.tuning.refine.most_work;
+        if !is_large {
+            let (bounder, bounds) = self.bound_box(lower, upper, None);
+            return Ok(Region { bounder, bounds, goals: vec![] });
+        }
+        let by_intervals = |larger: Option<&Bounds>| {
+            Bounder::new(shape, lower.clone(), upper.clone(), larger, rules, &|_, _| false).expect(NOT_EMPTY)
+        };
+        let start = std::time::Instant::now();
+        let (bounder, bounds) = by_intervals(None);
+        let mut region = Region { bounder, bounds, goals: vec![] };
+        for stage in 1..=shape.last() {
+            self.raise_stage(&mut region, stage, Steps::NONE)?;
+        }
+        // Tighter bounds leave less to errors.
+        region.bounder = by_intervals(Some(&region.bounds)).0;
+        self.times.bounds += start.elapsed().as_secs_f64();
+        Ok(region)
+    }
+
+    /// Whether bounds are raised by slopes of their own; the paper's are the chord's.
+    fn raises(&self) -> bool {
+        self.options.engine != Engine::Peregrinn || self.options.inference != Inference::Symbolic
+    }
+
+    /// The slopes that bounds are computed with.
     fn rules(&self) -> &'static [Relaxation] {
-        let is_paper = self.options.engine == Engine::Peregrinn && self.options.inference == Inference::Symbolic;
-        if is_paper { &[Relaxation::Parallel] } else { &[Relaxation::Adaptive, Relaxation::Parallel] }
+        if self.raises() { &[Relaxation::Adaptive, Relaxation::Parallel] } else { &[Relaxation::Parallel] }
     }
 
     /// A goal of a region; `None` if the region's bounds close it.

@@ -35,6 +35,15 @@ impl<'a> Map<'a> {
         }
     }
 
+    /// How many entries a product takes, about.
+    pub fn entries(&self) -> usize {
+        match self {
+            Map::Dense(map) => map.rows() * map.cols(),
+            Map::Sparse(map) => map.entries(),
+            Map::Conv(map) => map.rows() * map.geometry().patch(),
+        }
+    }
+
     /// Adds A·h to z, for each of the rows of `h`: activations in, neurons out, both padded to whole panels.
     pub fn add_forward(&self, h: &[f32], z: &mut [f32]) {
         match self {

@@ -33,8 +33,12 @@ impl<'a> Sparse<'a> {
         self.cols
     }
 
+    pub fn entries(&self) -> usize {
+        self.values.len()
+    }
+
     #[inline(always)]
-    fn entries(&self, neuron: usize) -> (&'a [u32], &'a [f32]) {
+    fn entries_of(&self, neuron: usize) -> (&'a [u32], &'a [f32]) {
         let row = self.starts[neuron] as usize..self.starts[neuron + 1] as usize;
         (&self.columns[row.clone()], &self.values[row])
     }
@@ -43,7 +47,7 @@ impl<'a> Sparse<'a> {
     #[inline(always)]
     pub fn add_row(&self, h: &[f32], z: &mut [f32]) {
         for (neuron, z) in z[..self.rows()].iter_mut().enumerate() {
-            let (columns, values) = self.entries(neuron);
+            let (columns, values) = self.entries_of(neuron);
             for (&col, &w) in columns.iter().zip(values) {
                 *z += w * h[col as usize];
             }
@@ -61,7 +65,7 @@ impl<'a> Sparse<'a> {
             for (neuron, &nu) in nu[..self.rows()].iter().enumerate() {
                 // Most multipliers are 0 where a row reaches a part of the network only; a NaN is not.
                 if nu != T::default() {
-                    let (columns, values) = self.entries(neuron);
+                    let (columns, values) = self.entries_of(neuron);
                     for (&col, &w) in columns.iter().zip(values) {
                         mu[col as usize] += T::widen(w) * nu;
                     }
@@ -71,7 +75,7 @@ impl<'a> Sparse<'a> {
     }
 
     pub fn row(self, neuron: usize) -> impl Iterator<Item = (usize, f32)> + 'a {
-        let (columns, values) = self.entries(neuron);
+        let (columns, values) = self.entries_of(neuron);
         columns.iter().zip(values).map(|(&col, &w)| (col as usize, w)).filter(|&(_, w)| w != 0.0)
     }
 }
