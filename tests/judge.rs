@@ -63,7 +63,7 @@ pub fn is_counterexample(case: &Case, network: &Interpreter, property: &Property
     let output: Vec<f64> = witness.output().iter().map(|&v| f64::from(v)).collect();
     let disjunct = &property.disjuncts[witness.disjunct()];
     case.satisfiable
-        && case.holds_at(witness.input())
+        && case.holds_exactly_at(witness.point())
         && witness.output() == evaluate(network, witness.input())
         && disjunct.violated_at(witness.input(), &output, &output) == Violation::Certain
 }

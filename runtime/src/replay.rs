@@ -1,4 +1,4 @@
-//! The real-valued network at one float32 input: enclosed in float64, and exactly.
+//! The real-valued network at one input: enclosed in float64, and exactly.
 
 use num_bigint::BigInt;
 use num_traits::{Signed, Zero};
@@ -6,10 +6,12 @@ use pg_core::sweep::Ball;
 use pg_core::{Shape, Source};
 use pg_property::Decimal;
 
-/// Lower and upper bounds of each output of the model's real-valued network at an input.
-pub fn enclose(shape: &Shape, input: &[f32]) -> (Vec<f64>, Vec<f64>) {
+/// Lower and upper bounds of each output of the model's real-valued network at an input, which is enclosed itself.
+pub fn enclose(shape: &Shape, (lower, upper): (&[f64], &[f64])) -> (Vec<f64>, Vec<f64>) {
     let mut room = vec![Ball::default(); shape.inputs + shape.neurons()];
-    room.iter_mut().zip(input).for_each(|(ball, &x)| ball.centre = f64::from(x));
+    for (ball, (&l, &u)) in room.iter_mut().zip(lower.iter().zip(upper)) {
+        *ball = Ball { centre: l, radius: if l == u { 0.0 } else { (u - l).next_up() } };
+    }
     pg_core::sweep::enclose(shape, &mut room);
     let outputs = &room[room.len() - shape.outputs()..];
     let low = outputs.iter().map(|ball| (ball.centre - ball.radius).next_down()).collect();

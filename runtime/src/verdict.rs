@@ -4,7 +4,11 @@ use crate::property::{Disjunct, Property, Violation};
 use crate::replay;
 use crate::search::Proved;
 use pg_core::Network;
+use pg_property::{Decimal, Side};
 use std::fmt;
+
+/// Lower and upper ends of numbers.
+type Ends = (Vec<f64>, Vec<f64>);
 
 /// What is known of a property of a network.
 #[derive(Debug)]
@@ -61,9 +65,13 @@ impl fmt::Display for StopReason {
 
 /// A counterexample: an input inside the exact region whose output violates the property, both as float32 computes it and
 /// in real arithmetic.
+///
+/// Where the property fixes an input at a number that is no float32, that number is the input of the real network, and the
+/// nearest float32 the program's.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Witness {
     input: Vec<f32>,
+    point: Vec<Decimal>,
     output: Vec<f32>,
     disjunct: usize,
 }
@@ -87,19 +95,44 @@ impl Witness {
         if candidates.is_empty() {
             return None;
         }
-        let (low, high) = replay::enclose(&network.shape(), input);
-        let decide = |&d: &usize| property.disjuncts[d].violated_at(input, &low, &high);
-        let certain = candidates.iter().copied().find(|d| decide(d) == Violation::Certain);
-        let disjunct = certain.or_else(|| {
-            let open: Vec<usize> = candidates.into_iter().filter(|d| decide(d) == Violation::Undecided).collect();
-            let exact = if open.is_empty() { None } else { replay::evaluate(&network.shape(), input) }?;
+        let shape = network.shape();
+        let mut enclosed: Option<(Ends, Ends)> = None;
+        let mut open = Vec::new();
+        let mut found = None;
+        for d in candidates {
+            let disjunct = &property.disjuncts[d];
+            let at = disjunct.region.enclosure_at(input);
+            if enclosed.as_ref().is_none_or(|(known, _)| *known != at) {
+                let output = replay::enclose(&shape, (&at.0, &at.1));
+                enclosed = Some((at, output));
+            }
+            let (_, (low, high)) = enclosed.as_ref().expect("just enclosed");
+            match disjunct.violated_at(input, low, high) {
+                Violation::Certain => {
+                    found = Some(d);
+                    break;
+                }
+                Violation::Undecided if disjunct.region.is_of_floats() => open.push(d),
+                _ => {}
+            }
+        }
+        let disjunct = found.or_else(|| {
+            let exact = if open.is_empty() { None } else { replay::evaluate(&shape, input) }?;
             open.into_iter().find(|&d| property.disjuncts[d].holds_exactly(input, &exact))
         })?;
-        Some(Witness { input: input.to_vec(), output, disjunct })
+        let exact = |(side, &x): (&Side, &f32)| side.stands_for().cloned().or_else(|| Decimal::from_f32(x));
+        let point = property.disjuncts[disjunct].region.sides().zip(input).map(exact).collect::<Option<_>>()?;
+        Some(Witness { input: input.to_vec(), point, output, disjunct })
     }
 
+    /// As floats: what the float32 program is given.
     pub fn input(&self) -> &[f32] {
         &self.input
+    }
+
+    /// The input exactly: what the real network is given.
+    pub fn point(&self) -> &[Decimal] {
+        &self.point
     }
 
     /// The network's float32 output.

@@ -175,7 +175,8 @@ fn an_enclosure_holds_the_exact_output_and_evaluation_is_exact() {
         let network = network(kind, &mut random);
         let shape = network.shape();
         let x = random.numbers(shape.inputs);
-        let (low, high) = enclose(&shape, &x);
+        let point: Vec<f64> = x.iter().map(|&v| f64::from(v)).collect();
+        let (low, high) = enclose(&shape, (&point, &point));
         let chain: Vec<Layer> = network.chain(shape.stages.len());
         let point: Vec<BigRational> = x.iter().map(|&v| exact(v)).collect();
         let outputs = eval_exact(&chain, &point);

@@ -46,15 +46,43 @@ impl Plain<'_> {
     fn new(layers: &[Layer], input: (Vec<f64>, Vec<f64>)) -> Plain<'_> {
         let mut plain = Plain { layers, input, neurons: vec![] };
         for (k, layer) in layers.iter().enumerate() {
-            let bound = |j: usize, sign: f64| {
+            let bound = |j: usize, sign: f64, relaxation| {
                 let mut row = vec![0.0; layer.bias.len()];
                 row[j] = sign;
-                RULES.map(|relaxation| plain.bound(k, &row, relaxation)).into_iter().fold(f64::MIN, f64::max)
+                plain.bound(k, &row, relaxation)
             };
-            let bounds = (0..layer.bias.len()).map(|j| (bound(j, 1.0), -bound(j, -1.0))).unzip();
+            let bounds = |j: usize| {
+                let (mut lower, mut upper) = plain.interval(k, j);
+                for relaxation in RULES {
+                    if k + 1 == layers.len() || (lower < 0.0 && upper > 0.0) {
+                        lower = lower.max(bound(j, 1.0, relaxation));
+                        upper = upper.min(-bound(j, -1.0, relaxation));
+                    }
+                }
+                (lower, upper)
+            };
+            let bounds = (0..layer.bias.len()).map(bounds).unzip();
             plain.neurons.push(bounds);
         }
         plain
+    }
+
+    /// Bounds of a neuron as if what it reads had nothing to do with each other.
+    fn interval(&self, layer: usize, neuron: usize) -> (f64, f64) {
+        let (low, high): (Vec<f64>, Vec<f64>) = match layer {
+            0 => self.input.clone(),
+            _ => {
+                let (lower, upper) = &self.neurons[layer - 1];
+                lower.iter().zip(upper).map(|(l, u)| (l.max(0.0), u.max(0.0))).unzip()
+            }
+        };
+        let bias = f64::from(self.layers[layer].bias[neuron]);
+        let (mut least, mut most) = (bias, bias);
+        for ((&w, l), u) in self.layers[layer].rows[neuron].iter().zip(&low).zip(&high) {
+            let (a, b) = (f64::from(w) * l, f64::from(w) * u);
+            (least, most) = (least + a.min(b), most + a.max(b));
+        }
+        (least, most)
     }
 
     /// A lower bound of a combination of the neurons of layer `last`, before their ReLU.

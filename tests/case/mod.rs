@@ -7,6 +7,7 @@ use crate::model::{ModelProto, compile, floats, int, model, node, value, with};
 use crate::oracle::{Layer, Linear, Region, Row, eval_exact, exact, satisfying_input};
 use num_rational::BigRational;
 use pg_codegen::interpret::Interpreter;
+use pg_property::Decimal;
 use pg_runtime::property::Property;
 
 /// Whether some disjunct holds at some input of the network.
@@ -75,6 +76,13 @@ impl Case {
     /// Whether the input satisfies the property in exact arithmetic.
     pub fn holds_at(&self, x: &[f32]) -> bool {
         self.holds_with_room_at(x, 0.0)
+    }
+
+    /// The same of an input that need not be of floats.
+    pub fn holds_exactly_at(&self, x: &[Decimal]) -> bool {
+        let x: Vec<_> = x.iter().map(Decimal::to_rational).collect();
+        let y = eval_exact(&self.net, &x);
+        self.disjuncts.iter().any(|d| d.holds(&x, &y))
     }
 
     /// Whether it still does when every bound is moved in.

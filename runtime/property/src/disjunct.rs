@@ -63,12 +63,18 @@ impl Disjunct {
         [Arc::as_ptr(&self.region).addr()].into_iter().chain(rows).chain(quadratics).collect()
     }
 
-    /// Whether the float input meets every constraint on inputs alone, in exact arithmetic.
+    /// Whether the float input meets every constraint on inputs alone, in exact arithmetic. Where a float stands for another
+    /// number, there may be no constraint on inputs but the box.
     ///
     /// # Panics
     /// If `x` is not of the size of the property.
     pub fn contains_input(&self, x: &[f32]) -> bool {
+        let rows_and_quadratics = || {
+            let quadratics = self.quadratics.iter().map(|quadratic| quadratic.scope());
+            self.rows.iter().map(|row| row.scope()).chain(quadratics)
+        };
         self.region.contains(x)
+            && (self.region.is_of_floats() || rows_and_quadratics().all(|scope| scope == Scope::Output))
             && self.rows_of(Scope::Input).all(|row| row.decide(x, &[]) == Violation::Certain)
             && self.quadratics_of(Scope::Input).all(|q| q.decide(x, &[]) == Violation::Certain)
     }

@@ -5,6 +5,9 @@
 //! The `f32` ends are rounded inward to the first and last float that belong to the region:
 //! a float `x` satisfies `x ≥ lower` exactly if it is at least the smallest float that does,
 //! so membership of a float point takes two float comparisons per input and is exact.
+//!
+//! An input that a property fixes at a number which is no float, as one of more digits, would leave the
+//! box without a float point. There the nearest float stands for that number: see [`Side::stands_for`].
 
 use std::sync::Arc;
 
@@ -24,6 +27,8 @@ pub struct Side {
     upper: Bound,
     enclosure: (f64, f64),
     floats: (f32, f32),
+    /// Whether it is one number between two floats.
+    is_between: bool,
 }
 
 impl Side {
@@ -34,8 +39,18 @@ impl Side {
             return None;
         }
         let enclosure = (lower.value.to_f64_down(), upper.value.to_f64_up());
-        let floats = (first_float(&lower), last_float(&upper));
-        Some(Self { lower, upper, enclosure, floats })
+        let mut floats = (first_float(&lower), last_float(&upper));
+        let nearest = enclosure.0 as f32;
+        let is_between = lower.value == upper.value && floats.0 > floats.1 && nearest.is_finite();
+        if is_between {
+            floats = (nearest, nearest);
+        }
+        Some(Self { lower, upper, enclosure, floats, is_between })
+    }
+
+    /// The number that the only float of the side stands for, if that is not itself.
+    pub fn stands_for(&self) -> Option<&Decimal> {
+        self.is_between.then_some(&self.lower.value)
     }
 
     pub fn lower(&self) -> &Bound {
@@ -51,7 +66,8 @@ impl Side {
         self.enclosure
     }
 
-    /// The smallest and the largest `f32` inside; the first exceeds the second if there is none.
+    /// The smallest and the largest `f32` inside; the first exceeds the second if there is none. Of one number that is no
+    /// float, the nearest.
     pub fn floats(&self) -> (f32, f32) {
         self.floats
     }
@@ -110,7 +126,21 @@ impl InputBox {
         x.zip(self.sides()).map(inside).collect()
     }
 
-    /// Whether the float point lies in the exact box. NaN and infinities lie in none.
+    /// Whether every float of a side is itself.
+    pub fn is_of_floats(&self) -> bool {
+        self.sides().all(|side| !side.is_between)
+    }
+
+    /// What a float point of the box stands for, enclosed in `f64`.
+    pub fn enclosure_at(&self, x: &[f32]) -> (Vec<f64>, Vec<f64>) {
+        let ends = |(side, &x): (&Side, &f32)| match side.is_between {
+            true => side.enclosure,
+            false => (f64::from(x), f64::from(x)),
+        };
+        self.sides().zip(x).map(ends).unzip()
+    }
+
+    /// Whether the float point lies in the exact box, or stands for a point that does. NaN and infinities lie in none.
     ///
     /// # Panics
     /// If the point is not of the size of the box.
@@ -143,6 +173,18 @@ mod tests {
         assert!(side.contains(first) && !side.contains(first.next_down()));
         assert!(side.contains(last) && !side.contains(last.next_up()));
         assert!(f64::from(first) > side.enclosure().0 && f64::from(last) < side.enclosure().1);
+    }
+
+    #[test]
+    fn a_number_between_floats_has_the_nearest_stand_for_it() {
+        let side = Side::new(bound("0.1", false), bound("0.1", false)).unwrap();
+        assert!(side.contains(0.1) && !side.contains(0.1f32.next_down()) && !side.contains(0.1f32.next_up()));
+        assert_eq!(side.stands_for().map(Decimal::to_string).as_deref(), Some("0.1"));
+        assert!(side.enclosure().0 < side.enclosure().1);
+        let itself = Side::new(bound("0.5", false), bound("0.5", false)).unwrap();
+        assert_eq!(itself.stands_for(), None);
+        let beyond = Side::new(bound("1e300", false), bound("1e300", false)).unwrap();
+        assert!(beyond.stands_for().is_none() && !beyond.contains(f32::MAX));
     }
 
     #[test]

@@ -3,8 +3,9 @@
 use super::question::Question;
 use crate::ending::apply;
 use crate::search::Outcome;
-use crate::verdict::{StopReason, Verdict};
+use crate::verdict::{StopReason, Verdict, Witness};
 use pg_core::{Ending, Model};
+use pg_property::Decimal;
 
 /// The verdict's word on the first line, then the witness if there is one: what stdout and a results file hold.
 pub fn result(verdict: &Verdict, ending: Ending) -> String {
@@ -14,17 +15,21 @@ pub fn result(verdict: &Verdict, ending: Ending) -> String {
 /// The witness alone, with the outputs of the model.
 pub fn witness_of(verdict: &Verdict, ending: Ending) -> Option<String> {
     match verdict {
-        Verdict::Violated(found) => Some(witness(found.input(), &apply(ending, found.output()))),
+        Verdict::Violated(found) => Some(witness(found, &apply(ending, found.output()))),
         _ => None,
     }
 }
 
 /// `((X_0 v)` and so on to `(Y_n v))`, one value a line. Each is the shortest decimal that a reader of doubles takes for
-/// exactly the float32 value; a reader of floats gets the same.
-fn witness(input: &[f32], output: &[f32]) -> String {
-    let value = |name: char, k: usize, v: f32| format!("({name}_{k} {:?})", f64::from(v));
-    let inputs = input.iter().enumerate().map(|(k, &v)| value('X', k, v));
-    let outputs = output.iter().enumerate().map(|(k, &v)| value('Y', k, v));
+/// exactly the float32 value; a reader of floats gets the same. An input that the property fixes at another number is that.
+fn witness(witness: &Witness, output: &[f32]) -> String {
+    let inputs = witness.input().iter().zip(witness.point()).enumerate().map(|(k, (&float, exact))| {
+        match Decimal::from_f32(float).as_ref() == Some(exact) {
+            true => format!("(X_{k} {:?})", f64::from(float)),
+            false => format!("(X_{k} {exact})"),
+        }
+    });
+    let outputs = output.iter().enumerate().map(|(k, &v)| format!("(Y_{k} {:?})", f64::from(v)));
     format!("({})\n", inputs.chain(outputs).collect::<Vec<_>>().join("\n"))
 }
 

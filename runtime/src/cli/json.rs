@@ -7,6 +7,7 @@ use crate::report::{Counters, Times};
 use crate::search::Outcome;
 use crate::verdict::{Verdict, Witness};
 use pg_core::{Ending, Network};
+use pg_property::Decimal;
 use serde::Serialize;
 
 #[derive(Serialize)]
@@ -46,7 +47,7 @@ struct PropertyPart<'a> {
     empty_disjuncts: usize,
 }
 
-/// The float32 values as the doubles that equal them.
+/// The float32 values as the doubles that equal them; an input that the property fixes at another number as one beside it.
 #[derive(Serialize)]
 struct WitnessPart {
     input: Vec<f64>,
@@ -58,7 +59,8 @@ impl WitnessPart {
     fn new(witness: &Witness, ending: Ending) -> WitnessPart {
         let doubles = |values: &[f32]| values.iter().map(|&v| f64::from(v)).collect();
         let output = apply(ending, witness.output());
-        WitnessPart { input: doubles(witness.input()), output: doubles(&output), disjunct: witness.disjunct() }
+        let input = witness.point().iter().map(Decimal::to_f64_down).collect();
+        WitnessPart { input, output: doubles(&output), disjunct: witness.disjunct() }
     }
 }
 
