@@ -1,6 +1,7 @@
-//! Removes ReLUs that change nothing: of what is never negative, and of what another ReLU reads already.
+//! Removes ReLUs that change nothing: of what another ReLU computed, moved about perhaps, and of what another reads already.
 
 use crate::affine::Affine;
+use crate::approx::Approx;
 use crate::error::Error;
 use crate::graph::{Function, Graph, ValueId};
 use std::collections::HashMap;
@@ -12,7 +13,7 @@ pub fn run(mut graph: Graph, notes: &mut Vec<String>) -> Result<Graph, Error> {
     for mut node in std::mem::take(&mut graph.nodes) {
         node.inputs.iter_mut().for_each(|id| *id = same[*id]);
         match &node.function {
-            Function::Affine(map) => is_positive[node.output] = keeps_sign(map, &node.inputs, &is_positive),
+            Function::Affine(map) => is_positive[node.output] = moves(map, &node.inputs, &is_positive),
             Function::Relu => {
                 let input = node.inputs[0];
                 if is_positive[input] {
@@ -34,10 +35,14 @@ pub fn run(mut graph: Graph, notes: &mut Vec<String>) -> Result<Graph, Error> {
     Ok(graph)
 }
 
-/// Whether the map of values that are never negative is not either.
-fn keeps_sign(map: &Affine, inputs: &[ValueId], is_positive: &[bool]) -> bool {
-    let entries = map.matrices.iter().flat_map(|matrix| &matrix.rows).flatten().map(|(_, v)| v);
-    inputs.iter().all(|&id| is_positive[id]) && entries.chain(&map.bias).all(|v| v.value >= v.radius)
+/// Whether the map only moves values that are never negative. Others are not looked for: to compose them may round.
+fn moves(map: &Affine, inputs: &[ValueId], is_positive: &[bool]) -> bool {
+    let mut entries = map.matrices.iter().flat_map(|matrix| &matrix.rows).flatten();
+    let is_moved = |v: &Approx| *v == Approx::ONE;
+    inputs.iter().all(|&id| is_positive[id])
+        && map.entries() <= map.outputs()
+        && entries.all(|(_, v)| is_moved(v))
+        && map.bias.iter().all(|v| *v == Approx::exact(0.0))
 }
 
 pub fn check(graph: &Graph) {
