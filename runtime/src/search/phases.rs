@@ -7,6 +7,7 @@ use super::guide::ascent::Ascent;
 use super::guide::attack::{Found, attack, attack_from, values};
 use super::guide::random::Random;
 use super::proof::claim::{Claim, Effort, prove};
+use super::proof::parts::prove_in_parts;
 use super::proof::{Reason, Region};
 use super::refine::Refinement;
 use super::{End, Search};
@@ -199,7 +200,11 @@ impl<'a> Search<'a> {
         self.work.tried = self.work.refine;
         let (total, nodes) = (as_much.max(nodes.saturating_mul(claims.len() as u64)), nodes.max(as_much));
         let effort = Effort { nodes, total, all_or_nothing: true, steps, threads, tuning: self.tuning };
-        let mut answers = prove(&compact, claims, effort, self.control).into_iter();
+        let mut answers = match claims[..] {
+            [claim] if threads > 1 => vec![prove_in_parts(&compact, claim, effort, self.control)],
+            _ => prove(&compact, claims, effort, self.control),
+        }
+        .into_iter();
         let mut reasons = Vec::with_capacity(best.len());
         for claim in &best {
             let answer = claim.as_ref().and_then(|_| answers.next()).unwrap_or_default();

@@ -28,6 +28,16 @@ pub enum Reason {
     Phases(Settled),
 }
 
+impl Reason {
+    /// How many leaves it closes: one, or those of a tree.
+    pub fn leaves(&self) -> u64 {
+        match self {
+            Reason::Tree { settled, .. } | Reason::Swept(settled) | Reason::Phases(settled) => settled.leaves(),
+            _ => 1,
+        }
+    }
+}
+
 /// Why a side of a neuron's bounds may move.
 #[derive(Clone, Copy)]
 pub enum Lemma<'l> {
@@ -63,18 +73,18 @@ pub struct ClosedBy {
 impl ClosedBy {
     /// Counts a reason; returns how many leaves it stands for.
     pub fn count(&mut self, reason: &Reason) -> u64 {
-        let (counter, leaves) = match reason {
-            Reason::Empty => (&mut self.empty, 1),
-            Reason::Bounded { .. } => (&mut self.bounded, 1),
-            Reason::Raised { .. } => (&mut self.raised, 1),
-            Reason::Certified(_) => (&mut self.certified, 1),
-            Reason::Infeasible(_) => (&mut self.infeasible, 1),
-            Reason::Tree { settled, .. } => (&mut self.tree_leaves, settled.leaves()),
-            Reason::Swept(settled) => (&mut self.swept_pieces, settled.leaves()),
+        let counter = match reason {
+            Reason::Empty => &mut self.empty,
+            Reason::Bounded { .. } => &mut self.bounded,
+            Reason::Raised { .. } => &mut self.raised,
+            Reason::Certified(_) => &mut self.certified,
+            Reason::Infeasible(_) => &mut self.infeasible,
+            Reason::Tree { .. } => &mut self.tree_leaves,
+            Reason::Swept(_) => &mut self.swept_pieces,
             // Its leaves were counted as they were closed.
             Reason::Phases(_) => return 0,
         };
-        *counter += leaves;
-        leaves
+        *counter += reason.leaves();
+        reason.leaves()
     }
 }

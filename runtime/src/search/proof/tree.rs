@@ -50,10 +50,10 @@ impl Tree {
     }
 
     /// Closes a part. What the reason says must hold on all of it: that is for the caller to know.
-    pub fn close(&mut self, ticket: Ticket, _: &Reason) {
+    pub fn close(&mut self, ticket: Ticket, reason: &Reason) {
         assert_eq!(ticket.tree, self.id, "a ticket of another tree");
         self.unsettled -= 1;
-        self.leaves += 1;
+        self.leaves += reason.leaves();
     }
 
     pub fn settled(&self) -> Option<Settled> {
