@@ -7,6 +7,7 @@
 //! unusable number is unusable.
 
 use crate::half::Half;
+use std::cmp::Ordering;
 use std::ops::{Add, Div, Mul, Neg, Sub};
 
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -50,6 +51,22 @@ impl Approx {
     /// The positive zero without error, which may be left out of a sum.
     pub fn is_absent(self) -> bool {
         self.value.to_bits() == 0 && self.radius == 0.0
+    }
+
+    /// The larger of two numbers: max moves at most as far as either of them.
+    pub fn max(self, other: Approx) -> Approx {
+        Approx { value: self.value.max(other.value), radius: self.radius.max(other.radius) }
+    }
+
+    pub fn min(self, other: Approx) -> Approx {
+        -(-self).max(-other)
+    }
+
+    /// How the two numbers compare; `None` where their errors leave it open.
+    pub fn compare(self, other: Approx) -> Option<Ordering> {
+        let errors = sum_up([self.radius, other.radius]);
+        let distance = (self.value - other.value).abs().next_down();
+        if errors == 0.0 || distance > errors { self.value.partial_cmp(&other.value) } else { None }
     }
 
     /// √a. From √A − s = (A − s²)/(√A + s), the error is at most (|a − s²| + radius)/s.
@@ -222,6 +239,17 @@ mod tests {
         assert!(!Approx { value: -0.0, radius: 1.0 }.sqrt().is_usable());
         assert!(!Approx { value: 1e-3, radius: 1e-2 }.sqrt().is_usable());
         assert_eq!(Approx::exact(-0.0).sqrt(), Approx::exact(-0.0));
+    }
+
+    #[test]
+    fn only_what_is_certain_compares() {
+        let (a, b) = (Approx { value: 1.0, radius: 0.25 }, Approx::exact(1.5));
+        assert_eq!(a.compare(b), Some(Ordering::Less));
+        assert_eq!(a.compare(Approx::exact(1.25)), None);
+        assert_eq!(b.compare(b), Some(Ordering::Equal));
+        assert_eq!(a.compare(Approx { value: 2.0, radius: f64::INFINITY }), None);
+        assert_eq!(a.max(b), Approx { value: 1.5, radius: 0.25 });
+        assert_eq!(a.min(b), a);
     }
 
     #[test]

@@ -89,14 +89,24 @@ fn cast_rounds_constants() {
 }
 
 #[test]
-fn integers_are_not_divided_like_floats() {
-    let constants = vec![integers("a", &[7]), integers("b", &[2])];
-    let nodes = vec![
-        node("Div", &["a", "b"], "c"),
-        with("Cast", &["c"], "f", vec![int("to", DataType::Float as i64)]),
-        node("Mul", &["x", "f"], "y"),
-    ];
-    refused(&model(13, value("x", &[2]), constants, nodes), "integers");
+fn integers_divide_towards_zero() {
+    for (a, b) in [(7, 2), (-7, 2), (6, -3), (0, 5)] {
+        let constants = vec![integers("a", &[a]), integers("b", &[b])];
+        let nodes = vec![
+            node("Div", &["a", "b"], "c"),
+            with("Cast", &["c"], "f", vec![int("to", DataType::Float as i64)]),
+            node("Add", &["x", "f"], "y"),
+        ];
+        computes(&model(13, value("x", &[2]), constants, nodes), &[2], |x| {
+            x.iter().map(|v| v + (a / b) as f32).collect()
+        });
+    }
+    let large = |op| {
+        let nodes = vec![node(op, &["a", "a"], "c"), node("Reshape", &["x", "c"], "y")];
+        model(13, value("x", &[2]), vec![integers("a", &[1 << 40])], nodes)
+    };
+    refused(&large("Div"), "small integers");
+    refused(&large("Mul"), "small constants");
 }
 
 #[test]

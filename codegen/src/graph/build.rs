@@ -1,8 +1,10 @@
 //! Building a graph node by node, in topological order.
 
-use super::ops::{Reading, checked_len, define, geometry};
+use super::ops::{Reading, build, checked_len};
 use super::{Function, Graph, Node, Op, Tensor, Value, ValueId};
+use crate::affine::{Affine, MAX_ENTRIES, too_many_entries};
 use crate::approx::Approx;
+use pg_core::map::Geometry;
 use std::rc::Rc;
 
 /// What a node may read: a value that depends on the network's input, or a constant.
@@ -20,6 +22,8 @@ impl From<Tensor> for Operand {
 
 pub struct GraphBuilder {
     graph: Graph,
+    /// The coefficients and constants made so far: a file must not ask for more than the limit by many small steps.
+    made: usize,
 }
 
 impl GraphBuilder {
@@ -29,33 +33,17 @@ impl GraphBuilder {
             return Err(format!("the input '{input}' of shape {shape:?} is empty"));
         }
         let values = vec![Value { name: input.into(), shape }];
-        Ok((GraphBuilder { graph: Graph { values, nodes: vec![], input: 0, output: 0 } }, Operand::Value(0)))
+        let graph = Graph { values, nodes: vec![], input: 0, output: 0 };
+        Ok((GraphBuilder { graph, made: 0 }, Operand::Value(0)))
     }
 
-    /// Adds `output = op(inputs)`; an operator on constants alone is folded and adds no node.
+    /// Adds `output = op(inputs)` as one node or several; an operator on constants alone is folded and adds none.
     pub fn node(&mut self, name: &str, op: &Op, inputs: &[Operand], output: &str) -> Result<Operand, String> {
-        let reads: Vec<ValueId> = inputs.iter().filter_map(Operand::value).collect();
-        let (shape, function, windows) = if *op == Op::Relu {
-            let [input] = inputs else { return Err(format!("it has {} inputs", inputs.len())) };
-            if let Operand::Constant(tensor) = input {
-                return Ok(relu_of_constant(tensor).into());
-            }
-            (self.graph.values[reads[0]].shape.clone(), Function::Relu, vec![])
-        } else {
-            let readings: Vec<Reading> = inputs.iter().map(|operand| self.reading(operand)).collect();
-            let (shape, map) = define(op, &readings)?;
-            if reads.is_empty() {
-                return Ok(Tensor { shape, data: map.bias }.into());
-            }
-            (shape, Function::Affine(map), geometry(op, &readings).into_iter().collect())
-        };
-        if shape.contains(&0) {
-            return Err(format!("its output of shape {shape:?} is empty"));
-        }
-        let output = self.graph.fresh_value(output.into(), shape);
-        let origin = op.name().into();
-        self.graph.nodes.push(Node { name: name.into(), origin, function, inputs: reads, output, windows });
-        Ok(Operand::Value(output))
+        let site = &mut Site { builder: self, name, output, origin: op.name(), windows: vec![] };
+        // A constant of no entries may have any sizes beside the 0.
+        let shapes = inputs.iter().map(|input| site.reading(input).shape);
+        shapes.filter(|shape| shape.contains(&0)).try_for_each(|shape| checked_len(shape).map(drop))?;
+        build(site, op, inputs)
     }
 
     pub fn shape<'a>(&'a self, operand: &'a Operand) -> &'a [usize] {
@@ -90,10 +78,71 @@ impl Operand {
     }
 }
 
-/// max(·, 0) does not increase a distance, so the radius stays valid.
-fn relu_of_constant(tensor: &Tensor) -> Tensor {
-    let data = tensor.data.iter().map(|v| Approx { value: v.value.max(0.0), radius: v.radius }).collect();
-    Tensor { shape: tensor.shape.clone(), data }
+/// The place in a graph where one operator becomes nodes. Each node but the last is a step with a name of its own; the
+/// last has none.
+pub struct Site<'a> {
+    builder: &'a mut GraphBuilder,
+    name: &'a str,
+    output: &'a str,
+    origin: String,
+    /// What the next node is a convolution by, if it is one.
+    pub windows: Vec<Geometry>,
+}
+
+impl Site<'_> {
+    pub fn reading<'a>(&'a self, operand: &'a Operand) -> Reading<'a> {
+        self.builder.reading(operand)
+    }
+
+    /// Adds an affine map of those inputs that are computed. If none is, its bias is the result.
+    pub fn affine(
+        &mut self,
+        step: &str,
+        inputs: &[Operand],
+        shape: Vec<usize>,
+        map: Affine,
+    ) -> Result<Operand, String> {
+        if !map.is_usable() {
+            return Err("its coefficients overflow, or it divides by zero".into());
+        }
+        self.builder.made += map.entries() + map.outputs();
+        if self.builder.made > MAX_ENTRIES {
+            return Err(too_many_entries());
+        }
+        let reads: Vec<ValueId> = inputs.iter().filter_map(Operand::value).collect();
+        if reads.len() != map.matrices.len() {
+            return Err("one of its inputs is computed that must be constant".into());
+        }
+        if reads.is_empty() {
+            return Ok(Tensor { shape, data: map.bias }.into());
+        }
+        if shape.contains(&0) {
+            return Err(format!("its output of shape {shape:?} is empty"));
+        }
+        Ok(self.add(step, Function::Affine(map), reads, shape))
+    }
+
+    pub fn relu(&mut self, step: &str, input: &Operand) -> Operand {
+        match input {
+            Operand::Constant(tensor) => {
+                let data = tensor.data.iter().map(|v| v.max(Approx::exact(0.0))).collect();
+                Tensor { shape: tensor.shape.clone(), data }.into()
+            }
+            Operand::Value(id) => {
+                let shape = self.builder.graph.values[*id].shape.clone();
+                self.add(step, Function::Relu, vec![*id], shape)
+            }
+        }
+    }
+
+    fn add(&mut self, step: &str, function: Function, inputs: Vec<ValueId>, shape: Vec<usize>) -> Operand {
+        let named = |name: &str| if step.is_empty() { name.to_string() } else { format!("{name} ({step})") };
+        let (name, value) = (named(self.name), named(self.output));
+        let output = self.builder.graph.fresh_value(value, shape);
+        let (origin, windows) = (self.origin.clone(), std::mem::take(&mut self.windows));
+        self.builder.graph.nodes.push(Node { name, origin, function, inputs, output, windows });
+        Operand::Value(output)
+    }
 }
 
 #[cfg(test)]
@@ -121,5 +170,13 @@ mod tests {
         let (builder, _) = GraphBuilder::new("x", vec![2]).unwrap();
         assert!(builder.finish(&vector(&[1.0])).is_err());
         assert!(GraphBuilder::new("x", vec![0]).is_err());
+    }
+
+    #[test]
+    fn many_steps_are_bounded_together() {
+        let (mut builder, x) = GraphBuilder::new("x", vec![2]).unwrap();
+        builder.made = MAX_ENTRIES - 4;
+        let first = builder.node("n", &Op::Neg, &[x], "n").unwrap();
+        assert!(builder.node("n", &Op::Neg, &[first], "n").unwrap_err().contains("more than"));
     }
 }

@@ -12,7 +12,9 @@ mod ops;
 use crate::affine::Affine;
 use crate::approx::Approx;
 pub use build::{GraphBuilder, Operand};
-pub use op::Op;
+pub use op::{Op, PadMode, Reduce};
+pub use ops::decided_floor;
+pub use ops::resize::{Coordinates, Interpolation, Resize, Rounding};
 pub use ops::window::{AutoPad, Window};
 use pg_core::map::Geometry;
 

@@ -3,7 +3,7 @@
 use super::bilinear::bilinear;
 use super::elementwise::add_operand;
 use super::window::{Axis, Window, sliding};
-use super::{Reading, checked_len};
+use super::{Reading, checked_len, given};
 use crate::affine::Affine;
 use crate::approx::Approx;
 use pg_core::map::Geometry;
@@ -37,7 +37,7 @@ pub fn conv(window: &Window, groups: i64, inputs: &[Reading]) -> Result<(Vec<usi
         })
     };
     let mut map = bilinear(x, w, Approx::ONE, len, terms)?;
-    add_bias(&mut map, inputs.get(2), &shape)?;
+    add_bias(&mut map, given(inputs, 2), &shape)?;
     Ok((shape, map))
 }
 
@@ -91,21 +91,12 @@ pub fn divided(groups: i64, channels: &[usize]) -> Result<usize, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::graph::Tensor;
-    use crate::graph::ops::tests::image;
-
-    fn tensor(shape: &[usize], data: &[f64]) -> Tensor {
-        Tensor { shape: shape.to_vec(), data: data.iter().map(|&v| Approx::exact(v)).collect() }
-    }
-
-    fn reading(tensor: &Tensor) -> Reading<'_> {
-        Reading { shape: &tensor.shape, constant: Some(tensor) }
-    }
+    use crate::graph::ops::tests::{computed, image, reading, tensor};
 
     #[test]
     fn groups_read_their_own_channels() {
         let (w, b) = (tensor(&[2, 1, 2], &[1.0, 10.0, 100.0, 1000.0]), tensor(&[2], &[0.5, 0.0]));
-        let x = Reading { shape: &[1, 2, 3], constant: None };
+        let x = computed(&[1, 2, 3]);
         let (shape, map) = conv(&Window::plain(), 2, &[x, reading(&w), reading(&b)]).unwrap();
         let values = [1.0, 2.0, 3.0, 4.0, 5.0, 6.0].map(Approx::exact);
         let y: Vec<f64> = image(&map, &values).iter().map(|v| v.value).collect();
@@ -118,7 +109,7 @@ mod tests {
     fn what_does_not_fit_is_refused() {
         let w = tensor(&[2, 1, 2], &[0.0; 4]);
         let refuse = |shape, groups| {
-            let x = Reading { shape, constant: None };
+            let x = computed(shape);
             conv(&Window::plain(), groups, &[x, reading(&w)]).unwrap_err()
         };
         assert!(refuse(&[1, 3, 3], 2).contains("groups"));

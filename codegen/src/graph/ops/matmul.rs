@@ -1,8 +1,9 @@
 //! MatMul with broadcasting and Gemm, with exactly one computed factor.
 
+use super::Reading;
 use super::bilinear::bilinear;
 use super::elementwise::add_operand;
-use super::{Reading, broadcast, broadcast_indices, checked_len};
+use super::shape::{broadcast, broadcast_indices, checked_len};
 use crate::affine::{Affine, MAX_ENTRIES, too_many_entries};
 use crate::approx::Approx;
 
@@ -105,12 +106,7 @@ fn product(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::graph::Tensor;
-    use crate::graph::ops::tests::image;
-
-    fn tensor(shape: &[usize], data: &[f64]) -> Tensor {
-        Tensor { shape: shape.to_vec(), data: data.iter().map(|&v| Approx::exact(v)).collect() }
-    }
+    use crate::graph::ops::tests::{computed, image, reading, tensor};
 
     fn values(map: &Affine, x: &[f64]) -> Vec<f64> {
         let x: Vec<Approx> = x.iter().map(|&v| Approx::exact(v)).collect();
@@ -120,18 +116,18 @@ mod tests {
     #[test]
     fn the_constant_may_stand_on_either_side() {
         let w = tensor(&[2, 3], &[1.0, 2.0, 3.0, 4.0, 5.0, 6.0]);
-        let constant = Reading { shape: &w.shape, constant: Some(&w) };
-        let (shape, map) = matmul(&Reading { shape: &[1, 2], constant: None }, &constant).unwrap();
+        let constant = reading(&w);
+        let (shape, map) = matmul(&computed(&[1, 2]), &constant).unwrap();
         assert_eq!((shape, values(&map, &[1.0, 10.0])), (vec![1, 3], vec![41.0, 52.0, 63.0]));
-        let (shape, map) = matmul(&constant, &Reading { shape: &[3], constant: None }).unwrap();
+        let (shape, map) = matmul(&constant, &computed(&[3])).unwrap();
         assert_eq!((shape, values(&map, &[1.0, 10.0, 100.0])), (vec![2], vec![321.0, 654.0]));
     }
 
     #[test]
     fn a_batch_of_matrices_broadcasts() {
         let w = tensor(&[2, 1], &[1.0, 10.0]);
-        let constant = Reading { shape: &w.shape, constant: Some(&w) };
-        let (shape, map) = matmul(&Reading { shape: &[2, 1, 2], constant: None }, &constant).unwrap();
+        let constant = reading(&w);
+        let (shape, map) = matmul(&computed(&[2, 1, 2]), &constant).unwrap();
         assert_eq!((shape, values(&map, &[1.0, 2.0, 3.0, 4.0])), (vec![2, 1, 1], vec![21.0, 43.0]));
     }
 
@@ -139,16 +135,12 @@ mod tests {
     fn gemm_scales_and_transposes() {
         let w = tensor(&[2, 2], &[1.0, 2.0, 3.0, 4.0]);
         let c = tensor(&[2], &[1.0, 1.0]);
-        let inputs = [
-            Reading { shape: &[1, 2], constant: None },
-            Reading { shape: &w.shape, constant: Some(&w) },
-            Reading { shape: &c.shape, constant: Some(&c) },
-        ];
+        let inputs = [computed(&[1, 2]), reading(&w), reading(&c)];
         let (shape, map) = gemm(2.0, 0.5, false, true, &inputs).unwrap();
         assert_eq!((shape, values(&map, &[1.0, 1.0])), (vec![1, 2], vec![6.5, 14.5]));
         let (_, map) = gemm(1.0, 1.0, false, false, &inputs[..2]).unwrap();
         assert_eq!(values(&map, &[1.0, 1.0]), [4.0, 6.0]);
-        let column = [Reading { shape: &[2, 1], constant: None }, inputs[1]];
+        let column = [computed(&[2, 1]), inputs[1]];
         let (_, map) = gemm(1.0, 1.0, true, false, &column).unwrap();
         assert_eq!(values(&map, &[1.0, 1.0]), [4.0, 6.0]);
     }

@@ -1,18 +1,30 @@
-//! Operators that move entries and change none: Flatten, Reshape, Squeeze, Unsqueeze, Transpose, Identity, Concat, Slice.
+//! Operators that move entries and change none; those of this file keep whole axes, the others are in `select` and `pad`.
 
-use super::{Reading, axis, checked_len, strides, walk};
+use super::shape::{axes, axis, checked_len, grid, strides, walk};
+use super::{Reading, given, pad, select};
 use crate::affine::{Affine, Matrix};
 use crate::approx::Approx;
 use crate::graph::Op;
 
 /// An output's shape and, for each of its entries, the operand and flat index it comes from.
-type Moved = (Vec<usize>, Vec<(usize, usize)>);
+pub type Moved = (Vec<usize>, Vec<(usize, usize)>);
 
 pub fn movement(op: &Op, inputs: &[Reading]) -> Result<(Vec<usize>, Affine), String> {
+    let shape = inputs[0].shape;
     let (shape, sources) = match op {
-        Op::Transpose { perm } => transpose(inputs[0].shape, perm.as_deref())?,
+        Op::Transpose { perm } => transpose(shape, perm.as_deref())?,
         Op::Concat { axis } => concat(*axis, inputs)?,
         Op::Slice => slice(inputs)?,
+        Op::Gather { axis } => select::gather(shape, *axis, &inputs[1])?,
+        Op::Split { axis, parts, part, uneven } => {
+            select::split(shape, *axis, given(inputs, 1), *parts, *part, *uneven)?
+        }
+        Op::Expand => select::expand(shape, &inputs[1].sizes("target shape")?)?,
+        Op::Tile => select::tile(shape, &inputs[1].sizes("repeats")?)?,
+        Op::DepthToSpace { block, depth_first } => select::depth_to_space(shape, *block, *depth_first)?,
+        Op::SpaceToDepth { block } => select::space_to_depth(shape, *block)?,
+        Op::Where => select::choose(inputs)?,
+        Op::Pad { mode } => return pad::pad(*mode, inputs),
         _ => {
             let shape = reshaped(op, inputs)?;
             (shape, (0..inputs[0].len()).map(|i| (0, i)).collect())
@@ -22,7 +34,7 @@ pub fn movement(op: &Op, inputs: &[Reading]) -> Result<(Vec<usize>, Affine), Str
 }
 
 /// The map that copies; entries of constant operands go to the bias.
-fn selection(sources: &[(usize, usize)], inputs: &[Reading]) -> Affine {
+pub fn selection(sources: &[(usize, usize)], inputs: &[Reading]) -> Affine {
     let computed: Vec<usize> = (0..inputs.len()).filter(|&t| inputs[t].constant.is_none()).collect();
     let mut matrices: Vec<Matrix> = computed.iter().map(|&t| Matrix::zero(sources.len(), inputs[t].len())).collect();
     let mut bias = vec![Approx::exact(0.0); sources.len()];
@@ -48,17 +60,9 @@ fn reshaped(op: &Op, inputs: &[Reading]) -> Result<Vec<usize>, String> {
             Ok(vec![shape[..split].iter().product(), shape[split..].iter().product()])
         }
         Op::Reshape { allow_zero } => reshape(shape, &inputs[1].integers("target shape")?, *allow_zero),
-        Op::Squeeze { axes } => squeeze(shape, axes_of(axes, inputs)?),
-        Op::Unsqueeze { axes } => unsqueeze(shape, &axes_of(axes, inputs)?.unwrap_or_default()),
+        Op::Squeeze => squeeze(shape, inputs.get(1).map(|axes| axes.integers("axes")).transpose()?),
+        Op::Unsqueeze => unsqueeze(shape, &inputs[1].integers("axes")?),
         _ => unreachable!("{} does not keep the order", op.name()),
-    }
-}
-
-fn axes_of(attribute: &Option<Vec<i64>>, inputs: &[Reading]) -> Result<Option<Vec<i64>>, String> {
-    match (attribute, inputs.get(1)) {
-        (Some(axes), _) => Ok(Some(axes.clone())),
-        (None, Some(input)) => input.integers("axes").map(Some),
-        (None, None) => Ok(None),
     }
 }
 
@@ -84,10 +88,10 @@ fn reshape(shape: &[usize], target: &[i64], allow_zero: bool) -> Result<Vec<usiz
     if checked_len(&new)? == len { Ok(new) } else { Err(wrong()) }
 }
 
-fn squeeze(shape: &[usize], axes: Option<Vec<i64>>) -> Result<Vec<usize>, String> {
-    let dropped = match axes {
+fn squeeze(shape: &[usize], given: Option<Vec<i64>>) -> Result<Vec<usize>, String> {
+    let dropped = match given {
         None => (0..shape.len()).filter(|&i| shape[i] == 1).collect(),
-        Some(axes) => axes.iter().map(|&a| axis(a, shape.len())).collect::<Result<Vec<_>, _>>()?,
+        Some(given) => axes(&given, shape.len())?,
     };
     if let Some(&i) = dropped.iter().find(|&&i| shape[i] != 1) {
         return Err(format!("axis {i} of shape {shape:?} is not 1"));
@@ -95,33 +99,30 @@ fn squeeze(shape: &[usize], axes: Option<Vec<i64>>) -> Result<Vec<usize>, String
     Ok((0..shape.len()).filter(|i| !dropped.contains(i)).map(|i| shape[i]).collect())
 }
 
-fn unsqueeze(shape: &[usize], axes: &[i64]) -> Result<Vec<usize>, String> {
-    let rank = shape.len() + axes.len();
-    let mut added = axes.iter().map(|&a| axis(a, rank)).collect::<Result<Vec<_>, _>>()?;
-    added.sort_unstable();
-    if added.windows(2).any(|w| w[0] == w[1]) {
-        return Err(format!("its axes {axes:?} repeat"));
-    }
+fn unsqueeze(shape: &[usize], given: &[i64]) -> Result<Vec<usize>, String> {
+    let rank = shape.len() + given.len();
+    let added = axes(given, rank)?;
     let mut old = shape.iter();
     Ok((0..rank).map(|i| if added.contains(&i) { 1 } else { *old.next().expect("as many as before") }).collect())
 }
 
 fn transpose(shape: &[usize], perm: Option<&[i64]>) -> Result<Moved, String> {
     let rank = shape.len();
-    let perm: Vec<usize> = match perm {
-        None => (0..rank).rev().collect(),
-        Some(perm) => perm.iter().map(|&a| axis(a, rank)).collect::<Result<_, _>>()?,
-    };
-    let mut sorted = perm.clone();
-    sorted.sort_unstable();
-    if sorted != (0..rank).collect::<Vec<_>>() {
+    let perm = perm.map_or_else(|| Ok((0..rank).rev().collect()), |perm| axes(perm, rank))?;
+    if perm.len() != rank {
         return Err(format!("{perm:?} is not a permutation of the axes of shape {shape:?}"));
     }
+    let (shape, indices) = permuted(shape, &perm);
+    Ok((shape, indices.into_iter().map(|i| (0, i)).collect()))
+}
+
+/// The shape with its axes in another order, and where each entry was.
+pub fn permuted(shape: &[usize], perm: &[usize]) -> (Vec<usize>, Vec<usize>) {
     let own = strides(shape);
     let new_shape: Vec<usize> = perm.iter().map(|&a| shape[a]).collect();
     let step: Vec<usize> = perm.iter().map(|&a| own[a]).collect();
-    let sources = walk(&new_shape, &step, 0).into_iter().map(|i| (0, i)).collect();
-    Ok((new_shape, sources))
+    let indices = walk(&new_shape, &step);
+    (new_shape, indices)
 }
 
 fn concat(along: i64, inputs: &[Reading]) -> Result<Moved, String> {
@@ -153,22 +154,24 @@ fn slice(inputs: &[Reading]) -> Result<Moved, String> {
     let shape = inputs[0].shape;
     let starts = inputs[1].integers("starts")?;
     let ends = inputs[2].integers("ends")?;
-    let axes = inputs.get(3).map_or_else(|| Ok((0..starts.len() as i64).collect()), |i| i.integers("axes"))?;
-    let steps = inputs.get(4).map_or_else(|| Ok(vec![1; starts.len()]), |i| i.integers("steps"))?;
+    let axes = given(inputs, 3).map_or_else(|| Ok((0..starts.len() as i64).collect()), |i| i.integers("axes"))?;
+    let steps = given(inputs, 4).map_or_else(|| Ok(vec![1; starts.len()]), |i| i.integers("steps"))?;
     if [ends.len(), axes.len(), steps.len()] != [starts.len(); 3] {
         return Err("its starts, ends, axes and steps differ in length".into());
     }
-    let own = strides(shape);
     let mut chosen: Vec<Vec<usize>> = shape.iter().map(|&d| (0..d).collect()).collect();
     for (k, &a) in axes.iter().enumerate() {
         let a = axis(a, shape.len())?;
         chosen[a] = slice_axis(shape[a], starts[k], ends[k], steps[k])?;
     }
-    let mut sources = vec![0];
-    for (kept, step) in chosen.iter().zip(own) {
-        sources = sources.iter().flat_map(|&base| kept.iter().map(move |&i| base + i * step)).collect();
-    }
-    Ok((chosen.iter().map(Vec::len).collect(), sources.into_iter().map(|i| (0, i)).collect()))
+    Ok(chosen_entries(&chosen, shape))
+}
+
+/// The entries at the chosen places of each axis.
+pub fn chosen_entries(chosen: &[Vec<usize>], shape: &[usize]) -> Moved {
+    let scaled = |(places, step): (&Vec<usize>, usize)| places.iter().map(|i| i * step).collect();
+    let offsets: Vec<Vec<usize>> = chosen.iter().zip(strides(shape)).map(scaled).collect();
+    (chosen.iter().map(Vec::len).collect(), grid(&offsets).into_iter().map(|i| (0, i)).collect())
 }
 
 fn slice_axis(len: usize, start: i64, end: i64, step: i64) -> Result<Vec<usize>, String> {
@@ -192,6 +195,7 @@ fn slice_axis(len: usize, start: i64, end: i64, step: i64) -> Result<Vec<usize>,
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::graph::ops::tests::computed;
 
     #[test]
     fn reshape_infers_and_copies_dimensions() {
@@ -232,8 +236,7 @@ mod tests {
 
     #[test]
     fn concat_interleaves_blocks() {
-        let reading = |shape| Reading { shape, constant: None };
-        let (shape, sources) = concat(1, &[reading(&[2, 1]), reading(&[2, 2])]).unwrap();
+        let (shape, sources) = concat(1, &[computed(&[2, 1]), computed(&[2, 2])]).unwrap();
         assert_eq!(shape, [2, 3]);
         assert_eq!(sources, [(0, 0), (1, 0), (1, 1), (0, 1), (1, 2), (1, 3)]);
     }

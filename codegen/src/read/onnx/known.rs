@@ -4,98 +4,102 @@
 //! Cast to float rounds a constant, and integers wrap and divide by truncation, so their arithmetic is taken over only
 //! where it is that of the numbers.
 
-use super::node::Meaning;
-use super::proto::{DataType, NodeProto};
+use super::node::{Call, Element, Meaning, inputs, name, outputs};
+use super::proto::{DataType, GraphProto, NodeProto};
 use super::tensor::fits;
 use crate::approx::Approx;
-use crate::graph::{GraphBuilder, Op, Operand, Tensor};
+use crate::graph::{GraphBuilder, Op, Operand, Tensor, decided_floor};
 use crate::half::Half;
 use std::collections::HashMap;
 
 pub struct Known<'a> {
     pub operands: HashMap<&'a str, Operand>,
-    /// The names of integers and truth values, with their types.
-    pub integers: HashMap<&'a str, DataType>,
+    elements: HashMap<&'a str, DataType>,
 }
 
-pub fn is_integer(element: DataType) -> bool {
+fn is_integer(element: DataType) -> bool {
     !matches!(element, DataType::Float | DataType::Double | DataType::Float16 | DataType::Bfloat16)
 }
 
 impl<'a> Known<'a> {
-    /// Adds the node to the graph and its output to what is known; everything it reads is known already.
+    /// What is known before any node: the types of the graph's inputs and initialisers, and the operands given.
+    pub fn new(proto: &'a GraphProto, operands: HashMap<&'a str, Operand>) -> Known<'a> {
+        let inputs = proto.input.iter().filter_map(|info| {
+            let tensor = info.r#type.as_ref()?.tensor_type.as_ref()?;
+            Some((info.name.as_str(), DataType::try_from(tensor.elem_type).ok()?))
+        });
+        let initialisers = proto.initializer.iter().map(|tensor| (tensor.name.as_str(), tensor.data_type()));
+        Known { operands, elements: inputs.chain(initialisers).collect() }
+    }
+
+    /// Adds the node to the graph and its outputs to what is known; everything it reads is known already.
     pub fn add(&mut self, builder: &mut GraphBuilder, node: &'a NodeProto, meaning: Meaning) -> Result<(), String> {
-        let output = node.output[0].as_str();
-        let integer = match &meaning {
-            Meaning::Constant(_, element) | Meaning::Cast(element) => is_integer(*element).then_some(*element),
-            _ => node.input.first().and_then(|name| self.integers.get(name.as_str()).copied()),
+        let Call { op, inputs: appended, element } = match meaning {
+            Meaning::Op(call) => call,
+            Meaning::Dropout => self.dropout(node)?,
+            Meaning::Cast(element) => return self.cast(node, element),
+            Meaning::Constant(tensor, element) => return Ok(self.insert(&node.output[0], tensor.into(), element)),
         };
-        let operand = self.operand(builder, node, meaning)?;
-        self.operands.insert(output, operand);
-        if let Some(element) = integer {
-            self.integers.insert(output, element);
+        let element = self.resolved(node, element);
+        let op = if op == Op::Div && is_integer(element) { Op::IntegerDiv } else { op };
+        let own = (0..inputs(node).len()).map(|index| self.operand(node, index));
+        let operands: Vec<Operand> = own.chain(appended.into_iter().map(Operand::from)).collect();
+        for (index, output) in outputs(node).iter().enumerate().filter(|(_, output)| !output.is_empty()) {
+            let operand = builder.node(name(node), &op.of_output(index), &operands, output)?;
+            if !self.types(node, &op, element).all(|element| all_fit(&operand, element)) {
+                return Err("it computes with integers, which is supported for small constants".into());
+            }
+            self.insert(output, operand, element);
         }
         Ok(())
     }
 
-    fn operand(&self, builder: &mut GraphBuilder, node: &NodeProto, meaning: Meaning) -> Result<Operand, String> {
-        // `None` is an optional input that is left out.
-        let input = |name: &String| (!name.is_empty()).then(|| self.operands[name.as_str()].clone());
-        let mut inputs = node.input.iter().map(input).collect();
-        let op = match meaning {
-            Meaning::Constant(tensor, _) => return Ok(tensor.into()),
-            meaning => resolve(meaning, &mut inputs)?,
-        };
-        while inputs.last().is_some_and(Option::is_none) {
-            inputs.pop();
-        }
-        let inputs: Option<Vec<Operand>> = inputs.into_iter().collect();
-        let inputs = inputs.ok_or("an optional input is left out before a given one, which is not supported")?;
-        let name = if node.name.is_empty() { &node.output[0] } else { &node.name };
-        let operand = builder.node(name, &op, &inputs, &node.output[0])?;
-        let mut integers = node.input.iter().filter_map(|name| self.integers.get(name.as_str()));
-        if is_arithmetic(&op) && integers.any(|&element| !all_fit(&operand, element)) {
-            return Err("it computes with integers, which is supported for small constants without a remainder".into());
-        }
-        Ok(operand)
+    fn insert(&mut self, name: &'a str, operand: Operand, element: DataType) {
+        self.operands.insert(name, operand);
+        self.elements.insert(name, element);
     }
-}
 
-/// The operator, and its inputs as it wants them.
-fn resolve(meaning: Meaning, inputs: &mut Vec<Option<Operand>>) -> Result<Op, String> {
-    let op = match meaning {
-        Meaning::Op(op) => op,
-        Meaning::SliceBy(tensors) => {
-            inputs.extend(tensors.into_iter().map(|tensor| Some(tensor.into())));
-            Op::Slice
+    /// An input; one that is left out before a given one is an empty constant.
+    fn operand(&self, node: &NodeProto, index: usize) -> Operand {
+        match node.input[index].as_str() {
+            "" => Tensor { shape: vec![0], data: vec![] }.into(),
+            name => self.operands[name].clone(),
         }
-        Meaning::Dropout => {
-            let mode = inputs.get(2).cloned().flatten();
-            if mode.is_some_and(|mode| !is_false(&mode)) {
-                return Err("it is in training mode, or may be".into());
-            }
-            inputs.truncate(1);
-            Op::Identity
-        }
-        Meaning::Cast(to) => {
-            for input in inputs.iter_mut().flatten() {
-                *input = cast(input, to)?;
-            }
-            Op::Identity
-        }
-        Meaning::Constant(..) => unreachable!("a constant has no operator"),
-    };
-    if let (Op::Slice, [_, Some(starts), _, axes @ None, _]) = (&op, inputs.as_mut_slice()) {
-        *axes = leading_axes(starts);
     }
-    Ok(op)
-}
 
-/// The first axes, which a Slice means when it gives none.
-fn leading_axes(starts: &Operand) -> Option<Operand> {
-    let Operand::Constant(starts) = starts else { return None };
-    let data = (0..starts.data.len()).map(|axis| Approx::exact(axis as f64)).collect();
-    Some(Tensor { shape: vec![starts.data.len()], data }.into())
+    fn resolved(&self, node: &NodeProto, element: Element) -> DataType {
+        match element {
+            Element::Is(element) => element,
+            Element::OfInput(index) => {
+                let name = node.input.get(index).map_or("", String::as_str);
+                self.elements.get(name).copied().unwrap_or(DataType::Float)
+            }
+        }
+    }
+
+    /// The integer types that results of the operator have to fit: their own, and those of all that it computes with.
+    fn types<'b>(&'b self, node: &'b NodeProto, op: &Op, own: DataType) -> impl Iterator<Item = DataType> + 'b {
+        let inputs = if is_of_one_type(op) { node.input.as_slice() } else { &[] };
+        let found = inputs.iter().filter_map(|name| self.elements.get(name.as_str()).copied());
+        let own = is_arithmetic(op).then_some(own);
+        own.into_iter().chain(found).filter(|&element| is_integer(element))
+    }
+
+    /// A Dropout that is certainly not in training is the identity of its first input.
+    fn dropout(&self, node: &NodeProto) -> Result<Call, String> {
+        let mode = node.input.get(2).filter(|name| !name.is_empty()).map(|_| self.operand(node, 2));
+        if mode.is_some_and(|mode| !is_false(&mode)) {
+            return Err("it is in training mode, or may be".into());
+        }
+        Ok(Call { op: Op::Identity, inputs: vec![], element: Element::OfInput(0) })
+    }
+
+    fn cast(&mut self, node: &'a NodeProto, element: Element) -> Result<(), String> {
+        let (from, to) = (self.resolved(node, Element::OfInput(0)), self.resolved(node, element));
+        let operand = cast(&self.operand(node, 0), from, to)?;
+        self.insert(&node.output[0], operand, to);
+        Ok(())
+    }
 }
 
 fn is_false(operand: &Operand) -> bool {
@@ -103,26 +107,36 @@ fn is_false(operand: &Operand) -> bool {
 }
 
 /// A constant as another type; a computed value stays the real number it is.
-fn cast(operand: &Operand, to: DataType) -> Result<Operand, String> {
-    let rounded = |tensor: &Tensor, round: fn(Approx) -> Approx| {
-        let data = tensor.data.iter().map(|&v| round(v)).collect();
+fn cast(operand: &Operand, from: DataType, to: DataType) -> Result<Operand, String> {
+    let each = |tensor: &Tensor, entry: &dyn Fn(Approx) -> Result<Approx, String>| {
+        let data = tensor.data.iter().map(|&v| entry(v)).collect::<Result<Vec<_>, _>>()?;
         Ok(Tensor { shape: tensor.shape.clone(), data }.into())
     };
     match (operand, to) {
-        (Operand::Constant(tensor), DataType::Float) => rounded(tensor, Approx::rounded_to_f32),
-        (Operand::Constant(tensor), DataType::Float16) => rounded(tensor, |v| v.rounded_to(Half::Float16)),
-        (Operand::Constant(tensor), DataType::Bfloat16) => rounded(tensor, |v| v.rounded_to(Half::Bfloat16)),
+        (Operand::Constant(tensor), DataType::Float) => each(tensor, &|v| Ok(v.rounded_to_f32())),
+        (Operand::Constant(tensor), DataType::Float16) => each(tensor, &|v| Ok(v.rounded_to(Half::Float16))),
+        (Operand::Constant(tensor), DataType::Bfloat16) => each(tensor, &|v| Ok(v.rounded_to(Half::Bfloat16))),
         _ if !is_integer(to) => Ok(operand.clone()),
-        (Operand::Constant(tensor), DataType::Int32 | DataType::Int64) if tensor.data.iter().all(is_whole) => {
-            Ok(operand.clone())
+        (Operand::Value(_), _) => Err("a Cast to integers or truth values is supported for constants only".into()),
+        (Operand::Constant(tensor), DataType::Bool) => each(tensor, &|v| Ok(Approx::exact(f64::from(!is_zero(v)?)))),
+        (Operand::Constant(tensor), _) => {
+            let whole = if is_integer(from) { operand.clone() } else { each(tensor, &truncated)? };
+            // The widest integers are not looked at: they occur as "to the end" in slices.
+            let is_kept = to == DataType::Int64 || all_fit(&whole, to);
+            if is_kept { Ok(whole) } else { Err(format!("a Cast to {to:?} is supported for constants that fit only")) }
         }
-        _ if all_fit(operand, to) => Ok(operand.clone()),
-        _ => Err("a Cast to integers is supported for whole constants that fit only".into()),
     }
 }
 
-fn is_whole(v: &Approx) -> bool {
-    v.radius == 0.0 && v.value.fract() == 0.0
+fn is_zero(v: Approx) -> Result<bool, String> {
+    let order = v.compare(Approx::exact(0.0));
+    order.map(|order| order.is_eq()).ok_or_else(|| "whether it is 0 is lost in its rounding".into())
+}
+
+/// Towards zero, as a Cast to integers rounds.
+fn truncated(v: Approx) -> Result<Approx, String> {
+    let magnitude = if v.value < 0.0 { -v } else { v };
+    decided_floor(magnitude).map(|floor| Approx::exact(floor.copysign(v.value)))
 }
 
 /// Constants that are integers of a type, also where ONNX would compute them in it.
@@ -130,16 +144,46 @@ fn all_fit(operand: &Operand, element: DataType) -> bool {
     matches!(operand, Operand::Constant(t) if t.data.iter().all(|v| v.radius == 0.0 && fits(element, v.value)))
 }
 
+/// Whether the results are made of its operands' numbers, not just moved.
 fn is_arithmetic(op: &Op) -> bool {
+    !matches!(
+        op,
+        Op::Flatten { .. }
+            | Op::Reshape { .. }
+            | Op::Squeeze
+            | Op::Unsqueeze
+            | Op::Transpose { .. }
+            | Op::Identity
+            | Op::Concat { .. }
+            | Op::Slice
+            | Op::Gather { .. }
+            | Op::Split { .. }
+            | Op::Expand
+            | Op::Tile
+            | Op::Where
+            | Op::Max
+            | Op::Min
+            | Op::Clip
+            | Op::ConstantOfShape { .. }
+    )
+}
+
+/// Whether all inputs have to have the type of the result.
+fn is_of_one_type(op: &Op) -> bool {
     matches!(
         op,
         Op::Gemm { .. }
             | Op::MatMul
             | Op::Conv { .. }
+            | Op::ConvTranspose { .. }
             | Op::Add
             | Op::Sub
             | Op::Mul
             | Op::Div
+            | Op::IntegerDiv
+            | Op::Sum
+            | Op::Mean
+            | Op::PRelu
             | Op::BatchNormalization { .. }
     )
 }

@@ -14,8 +14,9 @@ use super::folder::Folder;
 use super::{Content, Format};
 use crate::error::Error;
 use crate::graph::Operand;
-use known::{Known, is_integer};
+use known::Known;
 use node::{Meaning, meaning};
+pub use node::{OPERATORS, Operator};
 use prost::Message;
 use proto::{DataType, GraphProto, ModelProto, NodeProto, ValueInfoProto};
 use std::collections::{HashMap, HashSet};
@@ -78,7 +79,7 @@ fn content(proto: &GraphProto, format: Format, opset: i64, functions: &Functions
     let mut outputs = interface::outputs(proto).map_err(Error::Model)?;
     let cut = if let [only] = outputs[..] { ending::find(proto, only, functions) } else { None };
     outputs.iter_mut().for_each(|name| *name = cut.as_ref().map_or(*name, |cut| cut.scores));
-    let mut known = Known { operands: initialisers(proto).map_err(Error::Model)?, integers: integers(proto) };
+    let mut known = Known::new(proto, initialisers(proto).map_err(Error::Model)?);
     let (mut builder, operands) = interface::begin(&inputs).map_err(Error::Model)?;
     known.operands.extend(inputs.iter().map(|declared| declared.name.as_str()).zip(operands));
     let order = order::topological(proto, &outputs, &known.operands).map_err(Error::Model)?;
@@ -110,11 +111,6 @@ fn initialisers(proto: &GraphProto) -> Result<HashMap<&str, Operand>, String> {
     Ok(initialisers)
 }
 
-/// The types of those initialisers that are integers.
-fn integers(proto: &GraphProto) -> HashMap<&str, DataType> {
-    proto.initializer.iter().filter(|t| is_integer(t.data_type())).map(|t| (t.name.as_str(), t.data_type())).collect()
-}
-
 /// The meanings of all nodes, or everything about them that is not supported.
 fn meanings(order: &[&NodeProto], opset: i64, functions: &Functions) -> Result<Vec<Meaning>, Error> {
     let mut unsupported = Vec::new();
@@ -133,6 +129,5 @@ fn meanings(order: &[&NodeProto], opset: i64, functions: &Functions) -> Result<V
 }
 
 fn describe(node: &NodeProto, opset: i64) -> String {
-    let name = if node.name.is_empty() { node.output.first().map_or("", |o| o) } else { &node.name };
-    format!("node '{name}' ({}, opset {opset})", node.op_type)
+    format!("node '{}' ({}, opset {opset})", node::name(node), node.op_type)
 }

@@ -1,5 +1,6 @@
 //! The nodes that the outputs depend on, in an order in which each can be computed.
 
+use super::node::outputs;
 use super::proto::{GraphProto, NodeProto};
 use crate::graph::Operand;
 use std::collections::HashMap;
@@ -34,7 +35,7 @@ pub fn topological<'a>(
             State::New => {
                 state[index] = State::Open;
                 for name in node.input.iter().filter(|name| !given(name)) {
-                    let source = find(name, &format!("node '{}'", node.output[0]))?;
+                    let source = find(name, &format!("node '{}'", super::node::name(node)))?;
                     match state[source] {
                         State::New => stack.push(source),
                         State::Open => return Err(format!("the graph has a cycle through '{name}'")),
@@ -55,14 +56,16 @@ pub fn topological<'a>(
     Ok(order)
 }
 
-/// The node that computes each name. Only first outputs count: the others (a Dropout's mask) are not supported.
+/// The node that computes each name.
 fn producers<'a>(proto: &'a GraphProto, known: &HashMap<&str, Operand>) -> Result<HashMap<&'a str, usize>, String> {
     let mut producers = HashMap::new();
     for (index, node) in proto.node.iter().enumerate() {
-        let name = node.output.first().filter(|name| !name.is_empty());
-        let name = name.ok_or_else(|| format!("node {index} ({}) has no output", node.op_type))?;
-        if known.contains_key(name.as_str()) || producers.insert(name.as_str(), index).is_some() {
-            return Err(format!("'{name}' is computed twice"));
+        let mut names = outputs(node).iter().filter(|name| !name.is_empty()).peekable();
+        names.peek().ok_or_else(|| format!("node {index} ({}) has no output", node.op_type))?;
+        for name in names {
+            if known.contains_key(name.as_str()) || producers.insert(name.as_str(), index).is_some() {
+                return Err(format!("'{name}' is computed twice"));
+            }
         }
     }
     Ok(producers)
