@@ -5,6 +5,8 @@ mod constants;
 mod endings;
 mod movement;
 mod networks;
+mod piecewise;
+mod pools;
 #[path = "../tract.rs"]
 mod tract;
 mod windows;
@@ -53,8 +55,13 @@ fn graph(model: &ModelProto) -> Result<Graph, Error> {
 
 /// Both read the same shapes and compute the same numbers.
 fn agrees(model: &ModelProto) {
+    agrees_with(model, model);
+}
+
+/// The same, where tract reads another model of the same function.
+fn agrees_with(model: &ModelProto, reference: &ModelProto) {
     let (input, shape, x, y) = ours(model);
-    let bytes = model.encode_to_vec();
+    let bytes = reference.encode_to_vec();
     let (expected_shape, expected) = tract::run(&bytes, &input, &x).unwrap_or_else(|e| panic!("{e:?}: {model:#?}"));
     assert_eq!(shape, expected_shape, "{model:#?}");
     let difference = relative_difference(&expected, &y);

@@ -69,7 +69,8 @@ fn extreme(site: &mut Site, x: &Operand, (shape, mut groups): Groups, least: boo
         let (step, new_shape) =
             if is_last { (String::new(), shape.clone()) } else { (format!("round {number}"), vec![pairs.len()]) };
         let contested = differences.outputs();
-        let difference = site.affine(&format!("difference {number}"), &[x.clone()], vec![contested], differences)?;
+        let difference =
+            site.affine(&format!("difference {number}"), std::slice::from_ref(&x), vec![contested], differences)?;
         let gain = site.relu(&format!("gain {number}"), &difference);
         x = site.affine(&step, &[x, gain], new_shape, join)?;
         if is_last {
@@ -120,4 +121,47 @@ fn compared(pairs: &[(usize, usize)], entries: usize, least: bool) -> (Affine, A
         Affine { matrices: vec![Matrix { cols: entries, rows: differences }], bias: zeros(contested) },
         Affine { matrices: winners, bias: zeros(pairs.len()) },
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// How many comparisons the groups take in all rounds.
+    fn comparisons(mut groups: Vec<Vec<usize>>) -> usize {
+        let mut count = 0;
+        while groups.iter().any(|group| group.len() > 1) {
+            count += round(&mut groups).iter().filter(|(a, b)| a != b).count();
+        }
+        count
+    }
+
+    #[test]
+    fn a_group_of_n_takes_one_less() {
+        for n in 1..20 {
+            assert_eq!(comparisons(vec![(0..n).collect()]), n - 1);
+        }
+        assert_eq!(comparisons(vec![vec![0, 1, 2], vec![3], vec![4, 5]]), 3);
+    }
+
+    #[test]
+    fn what_groups_share_is_compared_once() {
+        assert_eq!(comparisons(vec![vec![0, 1, 2, 3], vec![0, 1, 4, 5]]), 5);
+        assert_eq!(comparisons(vec![vec![0, 1], vec![0, 1]]), 1);
+    }
+
+    #[test]
+    fn winners_are_right() {
+        let x = [3.0, 5.0, -1.0].map(Approx::exact);
+        for (least, expected) in [(false, [5.0, -1.0]), (true, [3.0, -1.0])] {
+            let (differences, winners) = compared(&[(0, 1), (2, 2)], 3, least);
+            let mut gain = differences.bias.clone();
+            differences.matrices[0].accumulate(&x, &mut gain);
+            let gain: Vec<Approx> = gain.into_iter().map(|v| v.max(Approx::exact(0.0))).collect();
+            let mut y = winners.bias.clone();
+            winners.matrices[0].accumulate(&x, &mut y);
+            winners.matrices[1].accumulate(&gain, &mut y);
+            assert_eq!(y, expected.map(Approx::exact));
+        }
+    }
 }

@@ -9,6 +9,7 @@ use crate::approx::Approx;
 use crate::graph::build::Site;
 use crate::graph::{Op, Operand, Tensor};
 use std::cmp::Ordering;
+use std::slice::from_ref;
 
 /// A bound from here on is none: no float32 is beyond it, and older models have it as their default.
 const NO_BOUND: f64 = f32::MAX as f64;
@@ -34,7 +35,7 @@ pub fn build(site: &mut Site, op: &Op, inputs: &[Operand]) -> Result<Operand, St
             let mut map = scaling(&reading, &(0..len).collect::<Vec<_>>(), |_| alpha);
             map.bias.iter_mut().for_each(|b| *b = *b + beta);
             let shape = reading.shape.to_vec();
-            let line = site.affine("line", &[x.clone()], shape, map)?;
+            let line = site.affine("line", from_ref(x), shape, map)?;
             clip(site, &line, Some(Approx::exact(0.0)), Some(Approx::ONE))
         }
         _ => unreachable!("{} is not piecewise linear", op.name()),
@@ -127,9 +128,60 @@ fn hinges(site: &mut Site, x: &Operand, base: Approx, hinges: &[Hinge]) -> Resul
     let rows = hinges.iter().flat_map(|hinge| (0..len).map(|i| vec![(i as u32, hinge.side)])).collect();
     let bias = hinges.iter().flat_map(|hinge| vec![-(hinge.side * hinge.at); len]).collect();
     let knees = Affine { matrices: vec![Matrix { cols: len, rows }], bias };
-    let knees = site.affine("knees", &[x.clone()], vec![len * hinges.len()], knees)?;
+    let knees = site.affine("knees", from_ref(x), vec![len * hinges.len()], knees)?;
     let bent = site.relu("bent", &knees);
     let entry = |i: usize| (0..hinges.len()).map(|k| ((k * len + i) as u32, hinges[k].slope)).collect();
     let matrices = vec![Matrix { cols: len * hinges.len(), rows: (0..len).map(entry).collect() }];
     site.affine("", &[bent], shape, Affine { matrices, bias: vec![base; len] })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::graph::{Function, Graph, GraphBuilder};
+
+    fn scalar(value: f64) -> Operand {
+        Tensor { shape: vec![], data: vec![Approx::exact(value)] }.into()
+    }
+
+    /// The graph of one operator on two entries.
+    fn graph(op: &Op, more: &[Operand]) -> Result<Graph, String> {
+        let (mut builder, x) = GraphBuilder::new("x", vec![2])?;
+        let y = builder.node("n", op, &[&[x], more].concat(), "y")?;
+        builder.finish(&y)
+    }
+
+    fn relus(graph: &Graph) -> usize {
+        let relus = graph.nodes.iter().filter(|node| matches!(node.function, Function::Relu));
+        relus.map(|node| graph.values[node.output].entries()).sum()
+    }
+
+    #[test]
+    fn each_bound_takes_one_relu_an_entry() {
+        let left_out = || Operand::from(Tensor { shape: vec![0], data: vec![] });
+        let clip = |lower: Operand, upper: Operand| graph(&Op::Clip, &[lower, upper]);
+        assert_eq!(relus(&clip(scalar(-1.0), scalar(6.0)).unwrap()), 4);
+        assert_eq!(relus(&clip(scalar(-1.0), left_out()).unwrap()), 2);
+        assert_eq!(relus(&clip(left_out(), scalar(6.0)).unwrap()), 2);
+        assert_eq!(clip(scalar(0.0), scalar(f64::from(f32::MAX))).unwrap().nodes.len(), 1, "a plain ReLU");
+        assert!(clip(scalar(2.0), scalar(1.0)).unwrap_err().contains("depend"), "a constant");
+        let near = Tensor { shape: vec![], data: vec![Approx { value: 1.0, radius: 0.5 }] };
+        assert!(clip(scalar(1.25), near.into()).unwrap_err().contains("rounding"));
+    }
+
+    #[test]
+    fn the_remainder_of_a_slope_carries_its_rounding() {
+        let tiny = Op::LeakyRelu { alpha: 1e-20 };
+        let graph = graph(&tiny, &[]).unwrap();
+        let Function::Affine(map) = &graph.nodes[1].function else { panic!("not affine") };
+        assert!(map.matrices[1].rows[0][0].1.radius > 0.0);
+        assert!(map.matrices[0].rows[0][0].1.radius == 0.0);
+    }
+
+    #[test]
+    fn slopes_of_zero_and_one_are_simple() {
+        assert_eq!(graph(&Op::LeakyRelu { alpha: 0.0 }, &[]).unwrap().nodes.len(), 1);
+        assert_eq!(relus(&graph(&Op::LeakyRelu { alpha: 1.0 }, &[]).unwrap()), 0);
+        assert_eq!(relus(&graph(&Op::Abs, &[]).unwrap()), 2);
+    }
 }

@@ -38,7 +38,10 @@ impl<'a> Known<'a> {
             Meaning::Op(call) => call,
             Meaning::Dropout => self.dropout(node)?,
             Meaning::Cast(element) => return self.cast(node, element),
-            Meaning::Constant(tensor, element) => return Ok(self.insert(&node.output[0], tensor.into(), element)),
+            Meaning::Constant(tensor, element) => {
+                self.insert(&node.output[0], tensor.into(), element);
+                return Ok(());
+            }
         };
         let element = self.resolved(node, element);
         let op = if op == Op::Div && is_integer(element) { Op::IntegerDiv } else { op };
