@@ -7,8 +7,11 @@ mod movement;
 mod networks;
 mod piecewise;
 mod pools;
+mod resize;
+mod selection;
 #[path = "../tract.rs"]
 mod tract;
+mod transposed;
 mod windows;
 
 use pg_codegen::error::Error;

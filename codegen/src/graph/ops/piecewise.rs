@@ -95,7 +95,10 @@ fn clip(site: &mut Site, x: &Operand, lower: Option<Approx>, upper: Option<Appro
     }
     let one = Approx::ONE;
     match (lower, upper) {
-        (None, None) => Ok(x.clone()),
+        (None, None) => {
+            let identity = Affine::identity(site.reading(x).len());
+            site.affine("", from_ref(x), shape, identity)
+        }
         (Some(lower), None) if lower.value == 0.0 && lower.radius == 0.0 => Ok(site.relu("", x)),
         (Some(lower), None) => hinges(site, x, lower, &[Hinge { at: lower, side: one, slope: one }]),
         // This way round it reads nothing but the ReLU.

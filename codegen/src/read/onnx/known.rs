@@ -37,7 +37,7 @@ impl<'a> Known<'a> {
         let Call { op, inputs: appended, element } = match meaning {
             Meaning::Op(call) => call,
             Meaning::Dropout => self.dropout(node)?,
-            Meaning::Cast(element) => return self.cast(node, element),
+            Meaning::Cast(element) => return self.cast(builder, node, element),
             Meaning::Constant(tensor, element) => {
                 self.insert(&node.output[0], tensor.into(), element);
                 return Ok(());
@@ -97,9 +97,10 @@ impl<'a> Known<'a> {
         Ok(Call { op: Op::Identity, inputs: vec![], element: Element::OfInput(0) })
     }
 
-    fn cast(&mut self, node: &'a NodeProto, element: Element) -> Result<(), String> {
+    fn cast(&mut self, builder: &mut GraphBuilder, node: &'a NodeProto, element: Element) -> Result<(), String> {
         let (from, to) = (self.resolved(node, Element::OfInput(0)), self.resolved(node, element));
         let operand = cast(&self.operand(node, 0), from, to)?;
+        let operand = builder.node(name(node), &Op::Identity, &[operand], &node.output[0])?;
         self.insert(&node.output[0], operand, to);
         Ok(())
     }
