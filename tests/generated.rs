@@ -1,4 +1,4 @@
-//! The generated files: the checked-in specimens are what the compiler writes today, byte for byte.
+//! The generated files: the checked-in specimens, and the page of operators, are what the compiler writes today, byte for byte.
 
 use pg_codegen::emit::{check, emit, write};
 use pg_tests::model::{floats, model, node, value};
@@ -24,6 +24,18 @@ fn specimens_are_up_to_date() {
         }
     }
     assert!(stale.is_empty(), "these were out of date and have been written anew: {stale:?}");
+}
+
+/// The page of operators is what the reader's table says; it is written anew like a specimen.
+#[test]
+fn the_page_of_operators_is_up_to_date() {
+    let path = root().join("docs/operators.md");
+    let page = pg_codegen::operators::page();
+    let is_current = fs::read_to_string(&path).is_ok_and(|text| text == page);
+    if !is_current {
+        fs::write(&path, page).unwrap();
+    }
+    assert!(is_current, "docs/operators.md was out of date and has been written anew");
 }
 
 /// A generated crate without its verifier, and all that it rests on, links into a program without std and heap; it evaluates and

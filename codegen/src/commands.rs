@@ -4,7 +4,7 @@ use crate::Generate;
 use pg_codegen::error::Error;
 use pg_codegen::interpret::Interpreter;
 use pg_codegen::lower::{Plan, lower};
-use pg_codegen::{build, compile, emit, inspect, read};
+use pg_codegen::{build, compile, emit, inspect, operators, read};
 use pg_runtime::cli::{Robust, Verify};
 use std::path::Path;
 use std::process::ExitCode;
@@ -84,6 +84,11 @@ fn dump(path: &Path, stage: &str, args: &Generate) -> Result<ExitCode, Error> {
 
 pub fn inspect(path: &Path) -> Result<ExitCode, Error> {
     print!("{}", inspect::table(&compile(path)?));
+    Ok(ExitCode::SUCCESS)
+}
+
+pub fn operators(markdown: bool) -> Result<ExitCode, Error> {
+    print!("{}", if markdown { operators::page() } else { operators::table() });
     Ok(ExitCode::SUCCESS)
 }
 

@@ -16,6 +16,7 @@ pub mod interpret;
 pub mod lower;
 pub mod net;
 pub mod normalise;
+pub mod operators;
 pub mod read;
 #[cfg(feature = "solver")]
 pub mod report;

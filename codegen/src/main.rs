@@ -54,6 +54,12 @@ enum Command {
         /// The network: .onnx or .nnet, plain or .gz
         net: PathBuf,
     },
+    /// List the ONNX operators that are read, and what of each
+    Operators {
+        /// As the page docs/operators.md
+        #[arg(long)]
+        markdown: bool,
+    },
     /// Prove that a property of a network holds, or find a counterexample, without building a verifier
     #[command(after_help = EXIT_CODES)]
     Verify {
@@ -96,6 +102,7 @@ fn main() -> ExitCode {
     let result = match line.command {
         None => commands::generate(&line.generate),
         Some(Command::Inspect { net }) => commands::inspect(&net),
+        Some(Command::Operators { markdown }) => commands::operators(markdown),
         Some(Command::Verify { net, args }) => commands::verify(&net, &args),
         Some(Command::Robust { net, args }) => commands::robust(&net, &args),
         Some(Command::Eval { net, input, repeat }) => commands::eval(&net, &input, repeat),

@@ -51,6 +51,13 @@ fn mistakes_are_named_and_exit_with_4() {
 }
 
 #[test]
+fn operators_are_listed() {
+    let listed = stdout(&run(&["operators"]));
+    assert!(listed.lines().any(|line| line.starts_with("MaxPool ")), "{listed}");
+    assert!(stdout(&run(&["operators", "--markdown"])).contains("| MaxPool |"));
+}
+
+#[test]
 fn a_model_compressed_is_the_same_model() {
     use std::io::Write;
     let dir = tempfile::tempdir().unwrap();

@@ -75,7 +75,7 @@ fn pools_by_their_definition() {
     for (size, kernel, strides, dilations, pads, outputs, ceil) in pools {
         let pool = Pool { size, kernel, strides, dilations, pads, outputs };
         let list = |v: &[usize]| v.iter().map(|&v| v as i64).collect::<Vec<_>>();
-        let attributes = vec![
+        let attributes = [
             ints("strides", &list(&strides)),
             ints("dilations", &list(&dilations)),
             ints("pads", &list(&pads)),

@@ -22,7 +22,7 @@ use proto::{DataType, GraphProto, ModelProto, NodeProto, ValueInfoProto};
 use std::collections::{HashMap, HashSet};
 
 /// The opsets whose operators mean what this reader takes them to mean.
-const OPSETS: std::ops::RangeInclusive<i64> = 7..=25;
+pub const OPSETS: std::ops::RangeInclusive<i64> = 7..=25;
 /// The newest version of the format, as far as it is known here.
 const NEWEST_IR: i64 = 13;
 
