@@ -3,6 +3,7 @@
 mod arithmetic;
 mod constants;
 mod endings;
+mod hostile;
 mod movement;
 mod networks;
 mod piecewise;

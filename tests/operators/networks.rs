@@ -1,8 +1,11 @@
 //! Whole networks: opsets, inputs, element types, and where ReLUs may stand.
 
-use super::{agrees, computes, refused, single, weights};
+use super::{agrees, computes, refused, single, tract, weights};
 use pg_codegen::read::onnx::proto::{DataType, ModelProto, NodeProto, ValueInfoProto};
+use pg_codegen::read::read;
 use pg_tests::model::*;
+use pg_tests::values::values;
+use pg_tests::{Random, bench, relative_difference};
 
 /// Three layers, `x·w + b` with a ReLU after all but the last.
 fn perceptron(opset: i64, input: ValueInfoProto) -> ModelProto {
@@ -73,4 +76,24 @@ fn relu_first_last_and_twice() {
     agrees(&single(14, &[2, 3], node("Relu", &["x"], "y"), vec![]));
     let nodes = vec![node("Relu", &["c0"], "c"), node("Add", &["x", "c"], "y")];
     agrees(&model(13, value("x", &[2, 3]), vec![weights("c0", &[2, 3])], nodes));
+}
+
+/// The public benchmarks with convolutions, pools, residual sums and chains of shapes, as they were read.
+#[test]
+fn benchmarks_of_any_graph() {
+    let Some(bench) = bench() else { return };
+    let folders = ["cersyve", "collins_rul_cnn", "linearizenn", "oval21", "sri_resnet_a"];
+    for folder in folders.map(|folder| bench.join(folder).join("onnx")) {
+        for path in std::fs::read_dir(folder).into_iter().flatten().map(|entry| entry.unwrap().path()) {
+            let graph = read(&path).unwrap_or_else(|e| panic!("{e}")).graph;
+            let bytes = pg_property::files::read(&path).unwrap();
+            let shape = &graph.values[graph.input].shape;
+            let x = Random::new(5).numbers(shape.iter().product());
+            let (_, expected) = tract::run(&bytes, shape, &x).unwrap_or_else(|e| panic!("{}: {e:?}", path.display()));
+            let wide: Vec<f64> = x.iter().map(|&v| v.into()).collect();
+            let y: Vec<f32> = values(&graph, &wide).into_iter().map(|v| v as f32).collect();
+            let difference = relative_difference(&expected, &y);
+            assert!(difference < 1e-4, "{}: {difference:e}", path.display());
+        }
+    }
 }

@@ -1,6 +1,6 @@
 //! Building a graph node by node, in topological order.
 
-use super::ops::{Reading, build, checked_len};
+use super::ops::{Reading, build, check_shape, checked_len};
 use super::{Function, Graph, Node, Op, Tensor, Value, ValueId};
 use crate::affine::{Affine, MAX_ENTRIES, too_many_entries};
 use crate::approx::Approx;
@@ -40,9 +40,7 @@ impl GraphBuilder {
     /// Adds `output = op(inputs)` as one node or several; an operator on constants alone is folded and adds none.
     pub fn node(&mut self, name: &str, op: &Op, inputs: &[Operand], output: &str) -> Result<Operand, String> {
         let site = &mut Site { builder: self, name, output, origin: op.name(), windows: vec![] };
-        // A constant of no entries may have any sizes beside the 0.
-        let shapes = inputs.iter().map(|input| site.reading(input).shape);
-        shapes.filter(|shape| shape.contains(&0)).try_for_each(|shape| checked_len(shape).map(drop))?;
+        inputs.iter().try_for_each(|input| check_shape(site.reading(input).shape))?;
         build(site, op, inputs)
     }
 
@@ -105,34 +103,42 @@ impl Site<'_> {
         if !map.is_usable() {
             return Err("its coefficients overflow, or it divides by zero".into());
         }
-        self.builder.made += map.entries() + map.outputs();
-        if self.builder.made > MAX_ENTRIES {
-            return Err(too_many_entries());
-        }
         let reads: Vec<ValueId> = inputs.iter().filter_map(Operand::value).collect();
         if reads.len() != map.matrices.len() {
             return Err("one of its inputs is computed that must be constant".into());
         }
         if reads.is_empty() {
-            return Ok(Tensor { shape, data: map.bias }.into());
+            return self.constant(shape, map.bias);
         }
+        self.count(map.entries() + map.outputs())?;
         if shape.contains(&0) {
             return Err(format!("its output of shape {shape:?} is empty"));
         }
         Ok(self.add(step, Function::Affine(map), reads, shape))
     }
 
-    pub fn relu(&mut self, step: &str, input: &Operand) -> Operand {
+    pub fn relu(&mut self, step: &str, input: &Operand) -> Result<Operand, String> {
         match input {
             Operand::Constant(tensor) => {
                 let data = tensor.data.iter().map(|v| v.max(Approx::exact(0.0))).collect();
-                Tensor { shape: tensor.shape.clone(), data }.into()
+                self.constant(tensor.shape.clone(), data)
             }
             Operand::Value(id) => {
                 let shape = self.builder.graph.values[*id].shape.clone();
-                self.add(step, Function::Relu, vec![*id], shape)
+                Ok(self.add(step, Function::Relu, vec![*id], shape))
             }
         }
+    }
+
+    /// A result that is constant, and adds no node.
+    pub fn constant(&mut self, shape: Vec<usize>, data: Vec<Approx>) -> Result<Operand, String> {
+        self.count(data.len())?;
+        Ok(Tensor { shape, data }.into())
+    }
+
+    fn count(&mut self, numbers: usize) -> Result<(), String> {
+        self.builder.made += numbers;
+        if self.builder.made > MAX_ENTRIES { Err(too_many_entries()) } else { Ok(()) }
     }
 
     fn add(&mut self, step: &str, function: Function, inputs: Vec<ValueId>, shape: Vec<usize>) -> Operand {

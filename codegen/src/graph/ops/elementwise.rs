@@ -3,14 +3,18 @@
 use super::Reading;
 use super::bilinear::row;
 use super::shape::{broadcast, broadcast_indices, checked_len};
-use crate::affine::{Affine, Matrix};
+use crate::affine::{Affine, MAX_ENTRIES, Matrix, too_many_entries};
 use crate::approx::Approx;
 use crate::graph::{Op, Tensor};
 
 /// Add, Sub, Neg, Sum and Mean: a factor times each operand, added up.
 pub fn sum(op: &Op, inputs: &[Reading]) -> Result<(Vec<usize>, Affine), String> {
     let shape = inputs.iter().try_fold(vec![], |shape, input| broadcast(&shape, input.shape))?;
-    let mut map = Affine { matrices: vec![], bias: vec![Approx::exact(0.0); checked_len(&shape)?] };
+    let len = checked_len(&shape)?;
+    if len.saturating_mul(inputs.len()) > MAX_ENTRIES {
+        return Err(too_many_entries());
+    }
+    let mut map = Affine { matrices: vec![], bias: vec![Approx::exact(0.0); len] };
     for (k, input) in inputs.iter().enumerate() {
         let factor = match op {
             Op::Neg => -Approx::ONE,

@@ -8,10 +8,10 @@ use super::Reading;
 use super::movement::selection;
 use super::reduce::{Groups, groups};
 use super::shape::{broadcast, broadcast_indices, checked_len};
-use crate::affine::{Affine, Matrix, Row};
+use crate::affine::{Affine, MAX_ENTRIES, Matrix, Row, too_many_entries};
 use crate::approx::Approx;
 use crate::graph::build::Site;
-use crate::graph::{Op, Operand, Tensor};
+use crate::graph::{Op, Operand};
 use std::collections::HashMap;
 
 pub fn build(site: &mut Site, op: &Op, inputs: &[Operand]) -> Result<Operand, String> {
@@ -37,6 +37,7 @@ pub fn build(site: &mut Site, op: &Op, inputs: &[Operand]) -> Result<Operand, St
 fn among(site: &mut Site, inputs: &[Operand], least: bool) -> Result<Operand, String> {
     let readings: Vec<Reading> = inputs.iter().map(|operand| site.reading(operand)).collect();
     let shape = readings.iter().try_fold(vec![], |shape, reading| broadcast(&shape, reading.shape))?;
+    check_candidates(checked_len(&shape)?.saturating_mul(inputs.len()))?;
     let mut groups = vec![Vec::with_capacity(inputs.len()); checked_len(&shape)?];
     let mut sources = Vec::new();
     for (k, reading) in readings.iter().enumerate() {
@@ -44,10 +45,14 @@ fn among(site: &mut Site, inputs: &[Operand], least: bool) -> Result<Operand, St
         groups.iter_mut().zip(places).for_each(|(group, place)| group.push(sources.len() + place));
         sources.extend((0..reading.len()).map(|i| (k, i)));
     }
-    checked_len(&[sources.len()])?;
-    let candidates = selection(&sources, &readings);
+    let candidates = selection(&sources, &readings)?;
     let all = site.affine("candidates", inputs, vec![sources.len()], candidates)?;
     extreme(site, &all, (shape, groups), least)
+}
+
+/// A comparison takes about as much memory as eight coefficients.
+fn check_candidates(count: usize) -> Result<(), String> {
+    if count > MAX_ENTRIES / 8 { Err(too_many_entries()) } else { Ok(()) }
 }
 
 /// The extreme entry of each group.
@@ -58,8 +63,9 @@ fn extreme(site: &mut Site, x: &Operand, (shape, mut groups): Groups, least: boo
     if let Operand::Constant(tensor) = x {
         let choose = |a: Approx, b: Approx| if least { a.min(b) } else { a.max(b) };
         let entry = |group: &Vec<usize>| group.iter().map(|&i| tensor.data[i]).reduce(choose).expect("an entry");
-        return Ok(Tensor { shape, data: groups.iter().map(entry).collect() }.into());
+        return site.constant(shape, groups.iter().map(entry).collect());
     }
+    check_candidates(groups.iter().map(Vec::len).sum())?;
     let mut x = x.clone();
     let mut number = 1;
     while groups.iter().any(|group| group.len() > 1) {
@@ -71,7 +77,7 @@ fn extreme(site: &mut Site, x: &Operand, (shape, mut groups): Groups, least: boo
         let contested = differences.outputs();
         let difference =
             site.affine(&format!("difference {number}"), std::slice::from_ref(&x), vec![contested], differences)?;
-        let gain = site.relu(&format!("gain {number}"), &difference);
+        let gain = site.relu(&format!("gain {number}"), &difference)?;
         x = site.affine(&step, &[x, gain], new_shape, join)?;
         if is_last {
             return Ok(x);
@@ -79,7 +85,7 @@ fn extreme(site: &mut Site, x: &Operand, (shape, mut groups): Groups, least: boo
         number += 1;
     }
     let sources: Vec<(usize, usize)> = groups.iter().map(|group| (0, group[0])).collect();
-    let arrange = selection(&sources, &[site.reading(&x)]);
+    let arrange = selection(&sources, &[site.reading(&x)])?;
     site.affine("", &[x], shape, arrange)
 }
 

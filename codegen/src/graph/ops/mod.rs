@@ -24,8 +24,8 @@ use super::{Op, Operand, Tensor};
 use crate::affine::Affine;
 use crate::approx::Approx;
 pub use constant::decided_floor;
-pub use shape::checked_len;
 use pg_core::map::Geometry;
+pub use shape::{check_shape, checked_len};
 
 /// One operand as an operator sees it: its shape, and its entries if they are constant.
 #[derive(Clone, Copy)]
@@ -74,7 +74,7 @@ fn given<'a>(inputs: &'a [Reading<'a>], index: usize) -> Option<&'a Reading<'a>>
 /// Adds the nodes of an operator.
 pub fn build(site: &mut Site, op: &Op, inputs: &[Operand]) -> Result<Operand, String> {
     match op {
-        Op::Relu => Ok(site.relu("", &inputs[0])),
+        Op::Relu => site.relu("", &inputs[0]),
         Op::Abs | Op::LeakyRelu { .. } | Op::PRelu | Op::Clip | Op::HardSigmoid { .. } => {
             piecewise::build(site, op, inputs)
         }
@@ -83,8 +83,8 @@ pub fn build(site: &mut Site, op: &Op, inputs: &[Operand]) -> Result<Operand, St
         }
         _ => {
             let readings: Vec<Reading> = inputs.iter().map(|operand| site.reading(operand)).collect();
-            if let Some(constant) = constant::fold(op, &readings)? {
-                return Ok(constant.into());
+            if let Some(Tensor { shape, data }) = constant::fold(op, &readings)? {
+                return site.constant(shape, data);
             }
             let (shape, map) = define(op, &readings)?;
             site.windows = geometry(op, &readings).into_iter().collect();

@@ -2,7 +2,7 @@
 
 use super::shape::{axes, axis, checked_len, grid, strides, walk};
 use super::{Reading, given, pad, select};
-use crate::affine::{Affine, Matrix};
+use crate::affine::{Affine, MAX_ENTRIES, Matrix, too_many_entries};
 use crate::approx::Approx;
 use crate::graph::Op;
 
@@ -30,12 +30,15 @@ pub fn movement(op: &Op, inputs: &[Reading]) -> Result<(Vec<usize>, Affine), Str
             (shape, (0..inputs[0].len()).map(|i| (0, i)).collect())
         }
     };
-    Ok((shape, selection(&sources, inputs)))
+    Ok((shape, selection(&sources, inputs)?))
 }
 
 /// The map that copies; entries of constant operands go to the bias.
-pub fn selection(sources: &[(usize, usize)], inputs: &[Reading]) -> Affine {
+pub fn selection(sources: &[(usize, usize)], inputs: &[Reading]) -> Result<Affine, String> {
     let computed: Vec<usize> = (0..inputs.len()).filter(|&t| inputs[t].constant.is_none()).collect();
+    if computed.len().saturating_mul(sources.len()) > MAX_ENTRIES {
+        return Err(too_many_entries());
+    }
     let mut matrices: Vec<Matrix> = computed.iter().map(|&t| Matrix::zero(sources.len(), inputs[t].len())).collect();
     let mut bias = vec![Approx::exact(0.0); sources.len()];
     for (i, &(t, j)) in sources.iter().enumerate() {
@@ -47,7 +50,7 @@ pub fn selection(sources: &[(usize, usize)], inputs: &[Reading]) -> Affine {
             }
         }
     }
-    Affine { matrices, bias }
+    Ok(Affine { matrices, bias })
 }
 
 /// The new shape of an operator that keeps the row-major order.
@@ -154,14 +157,13 @@ fn slice(inputs: &[Reading]) -> Result<Moved, String> {
     let shape = inputs[0].shape;
     let starts = inputs[1].integers("starts")?;
     let ends = inputs[2].integers("ends")?;
-    let axes = given(inputs, 3).map_or_else(|| Ok((0..starts.len() as i64).collect()), |i| i.integers("axes"))?;
+    let along = given(inputs, 3).map_or_else(|| Ok((0..starts.len() as i64).collect()), |i| i.integers("axes"))?;
     let steps = given(inputs, 4).map_or_else(|| Ok(vec![1; starts.len()]), |i| i.integers("steps"))?;
-    if [ends.len(), axes.len(), steps.len()] != [starts.len(); 3] {
+    if [ends.len(), along.len(), steps.len()] != [starts.len(); 3] {
         return Err("its starts, ends, axes and steps differ in length".into());
     }
     let mut chosen: Vec<Vec<usize>> = shape.iter().map(|&d| (0..d).collect()).collect();
-    for (k, &a) in axes.iter().enumerate() {
-        let a = axis(a, shape.len())?;
+    for (k, a) in axes(&along, shape.len())?.into_iter().enumerate() {
         chosen[a] = slice_axis(shape[a], starts[k], ends[k], steps[k])?;
     }
     Ok(chosen_entries(&chosen, shape))

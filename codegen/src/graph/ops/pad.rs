@@ -31,7 +31,7 @@ pub fn pad(mode: PadMode, inputs: &[Reading]) -> Result<(Vec<usize>, Affine), St
     if value.len() != 1 {
         return Err(format!("its value of shape {:?} is not one number", value.shape));
     }
-    Ok((new_shape, selection(&sources, &[inputs[0], value])))
+    Ok((new_shape, selection(&sources, &[inputs[0], value])?))
 }
 
 fn padded(size: usize, (before, after): (i64, i64)) -> Result<usize, String> {

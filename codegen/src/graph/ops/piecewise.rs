@@ -7,7 +7,7 @@ use super::{Reading, given};
 use crate::affine::{Affine, Matrix};
 use crate::approx::Approx;
 use crate::graph::build::Site;
-use crate::graph::{Op, Operand, Tensor};
+use crate::graph::{Op, Operand};
 use std::cmp::Ordering;
 use std::slice::from_ref;
 
@@ -56,11 +56,10 @@ fn leaky(site: &mut Site, x: &Operand, slopes: &[Approx]) -> Result<Operand, Str
     let zero = Approx::exact(0.0);
     if let Operand::Constant(tensor) = x {
         let entry = |(v, &slope): (&Approx, &Approx)| v.max(zero) + slope * v.min(zero);
-        let data = tensor.data.iter().zip(slopes).map(entry).collect();
-        return Ok(Tensor { shape: tensor.shape.clone(), data }.into());
+        return site.constant(tensor.shape.clone(), tensor.data.iter().zip(slopes).map(entry).collect());
     }
     if slopes.iter().all(|slope| *slope == zero) {
-        return Ok(site.relu("", x));
+        return site.relu("", x);
     }
     let diagonal = |factor: &dyn Fn(Approx) -> Approx| Matrix {
         cols: slopes.len(),
@@ -69,7 +68,7 @@ fn leaky(site: &mut Site, x: &Operand, slopes: &[Approx]) -> Result<Operand, Str
     let mut inputs = vec![x.clone()];
     let mut matrices = vec![diagonal(&|slope| slope)];
     if slopes.iter().any(|slope| *slope != Approx::ONE) {
-        inputs.push(site.relu("positive part", x));
+        inputs.push(site.relu("positive part", x)?);
         matrices.push(diagonal(&|slope| Approx::ONE - slope));
     }
     let shape = site.reading(x).shape.to_vec();
@@ -91,7 +90,7 @@ fn clip(site: &mut Site, x: &Operand, lower: Option<Approx>, upper: Option<Appro
     if let Operand::Constant(tensor) = x {
         let above = |v: Approx| lower.map_or(v, |lower| v.max(lower));
         let between = |v: &Approx| upper.map_or(above(*v), |upper| above(*v).min(upper));
-        return Ok(Tensor { shape, data: tensor.data.iter().map(between).collect() }.into());
+        return site.constant(shape, tensor.data.iter().map(between).collect());
     }
     let one = Approx::ONE;
     match (lower, upper) {
@@ -99,7 +98,7 @@ fn clip(site: &mut Site, x: &Operand, lower: Option<Approx>, upper: Option<Appro
             let identity = Affine::identity(site.reading(x).len());
             site.affine("", from_ref(x), shape, identity)
         }
-        (Some(lower), None) if lower.value == 0.0 && lower.radius == 0.0 => Ok(site.relu("", x)),
+        (Some(lower), None) if lower.value == 0.0 && lower.radius == 0.0 => site.relu("", x),
         (Some(lower), None) => hinges(site, x, lower, &[Hinge { at: lower, side: one, slope: one }]),
         // This way round it reads nothing but the ReLU.
         (None, Some(upper)) => hinges(site, x, upper, &[Hinge { at: upper, side: -one, slope: -one }]),
@@ -110,7 +109,7 @@ fn clip(site: &mut Site, x: &Operand, lower: Option<Approx>, upper: Option<Appro
             }
             Some(_) => {
                 let len = site.reading(x).len();
-                Ok(Tensor { shape, data: vec![upper; len] }.into())
+                site.constant(shape, vec![upper; len])
             }
             None => Err("which of its bounds is the smaller one is lost in their rounding".into()),
         },
@@ -132,7 +131,7 @@ fn hinges(site: &mut Site, x: &Operand, base: Approx, hinges: &[Hinge]) -> Resul
     let bias = hinges.iter().flat_map(|hinge| vec![-(hinge.side * hinge.at); len]).collect();
     let knees = Affine { matrices: vec![Matrix { cols: len, rows }], bias };
     let knees = site.affine("knees", from_ref(x), vec![len * hinges.len()], knees)?;
-    let bent = site.relu("bent", &knees);
+    let bent = site.relu("bent", &knees)?;
     let entry = |i: usize| (0..hinges.len()).map(|k| ((k * len + i) as u32, hinges[k].slope)).collect();
     let matrices = vec![Matrix { cols: len * hinges.len(), rows: (0..len).map(entry).collect() }];
     site.affine("", &[bent], shape, Affine { matrices, bias: vec![base; len] })
@@ -141,7 +140,7 @@ fn hinges(site: &mut Site, x: &Operand, base: Approx, hinges: &[Hinge]) -> Resul
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::graph::{Function, Graph, GraphBuilder};
+    use crate::graph::{Function, Graph, GraphBuilder, Tensor};
 
     fn scalar(value: f64) -> Operand {
         Tensor { shape: vec![], data: vec![Approx::exact(value)] }.into()

@@ -2,14 +2,27 @@
 
 /// The most entries a tensor may have.
 const MAX_LEN: usize = 1 << 24;
+/// The most axes a tensor may have.
+const MAX_RANK: usize = 32;
 
-/// The number of entries of a shape, refused when it is beyond reason. An axis of size 0 excuses no other.
+/// The number of entries of a shape, refused when it is beyond reason.
 pub fn checked_len(shape: &[usize]) -> Result<usize, String> {
-    let nonzero = shape.iter().try_fold(1usize, |len, &d| len.checked_mul(d.max(1)));
-    match nonzero {
-        Some(len) if len <= MAX_LEN => Ok(if shape.contains(&0) { 0 } else { len }),
-        _ => Err(format!("a tensor of shape {shape:?} has more than {MAX_LEN} entries")),
+    check_shape(shape)?;
+    let len = shape.iter().try_fold(1usize, |len, &d| len.checked_mul(d));
+    let len = len.filter(|&len| len <= MAX_LEN);
+    len.ok_or_else(|| format!("a tensor of shape {shape:?} has more than {MAX_LEN} entries"))
+}
+
+/// Refuses a constant of a file that has more axes than any real one, or sizes beyond reason beside one of 0.
+pub fn check_shape(shape: &[usize]) -> Result<(), String> {
+    if shape.len() > MAX_RANK {
+        return Err(format!("a tensor has {} axes; the limit is {MAX_RANK}", shape.len()));
     }
+    let nonzero = shape.iter().try_fold(1usize, |len, &d| len.checked_mul(d.max(1)));
+    if shape.contains(&0) && nonzero.is_none_or(|len| len > MAX_LEN) {
+        return Err(format!("a tensor of shape {shape:?} has more than {MAX_LEN} entries beside its axes of none"));
+    }
+    Ok(())
 }
 
 /// ONNX's axis: from −rank to rank − 1.
@@ -23,6 +36,9 @@ pub fn axis(axis: i64, rank: usize) -> Result<usize, String> {
 
 /// Distinct axes.
 pub fn axes(given: &[i64], rank: usize) -> Result<Vec<usize>, String> {
+    if given.len() > MAX_RANK {
+        return Err(format!("it has {} axes; the limit is {MAX_RANK}", given.len()));
+    }
     let axes = given.iter().map(|&a| axis(a, rank)).collect::<Result<Vec<_>, _>>()?;
     let repeats = (1..axes.len()).any(|i| axes[..i].contains(&axes[i]));
     if repeats { Err(format!("its axes {given:?} repeat")) } else { Ok(axes) }
@@ -93,6 +109,9 @@ mod tests {
         assert!(checked_len(&[1 << 25]).is_err());
         assert_eq!(checked_len(&[3, 0]), Ok(0));
         assert!(checked_len(&[0, 1 << 40]).is_err());
+        assert!(checked_len(&[1; 100]).is_err());
+        assert!(check_shape(&[1 << 40, 0]).is_err());
+        assert_eq!(check_shape(&[1 << 25]), Ok(()), "a file with so many numbers is large itself");
     }
 
     #[test]

@@ -8,6 +8,9 @@ use crate::graph::{AutoPad, Coordinates, Interpolation, Op, PadMode, Reduce, Res
 use crate::read::onnx::proto::DataType;
 use crate::read::onnx::tensor::tensor;
 
+/// The most parts of a Split.
+const MOST_PARTS: usize = 1 << 12;
+
 /// An operator without further inputs, whose results have the type of its first input.
 pub fn plain(op: Op) -> Result<Meaning, String> {
     extended(op, vec![])
@@ -130,6 +133,9 @@ pub fn pad(attributes: &Attributes) -> Result<Meaning, String> {
 /// The sizes are an attribute before opset 13; since 18 the number of parts may be, whose last is then smaller.
 pub fn split(attributes: &Attributes) -> Result<Meaning, String> {
     let parts = attributes.0.output.len();
+    if parts > MOST_PARTS {
+        return Err(format!("it has {parts} parts; the limit is {MOST_PARTS}"));
+    }
     let uneven = attributes.find("num_outputs").is_some();
     if attributes.int("num_outputs", parts as i64)? != parts as i64 {
         return Err(format!("its num_outputs is not its {parts} outputs"));
