@@ -55,7 +55,8 @@ impl Approx {
 
     /// The larger of two numbers: max moves at most as far as either of them.
     pub fn max(self, other: Approx) -> Approx {
-        Approx { value: self.value.max(other.value), radius: self.radius.max(other.radius) }
+        let radius = if self.is_usable() && other.is_usable() { self.radius.max(other.radius) } else { f64::INFINITY };
+        Approx { value: self.value.max(other.value), radius }
     }
 
     pub fn min(self, other: Approx) -> Approx {
@@ -256,6 +257,8 @@ mod tests {
     fn a_lost_number_is_not_found_again() {
         let lost = Approx { value: 1.0, radius: f64::INFINITY };
         assert!(!(Approx::exact(0.0) * lost).is_usable());
+        assert!(!lost.max(Approx::exact(2.0)).is_usable());
+        assert!(!Approx::ONE.min(Approx { value: 1.0, radius: f64::NAN }).is_usable());
         assert!(!(Approx::exact(0.0) / Approx { value: 1.0, radius: f64::NAN }).is_usable());
     }
 }

@@ -5,8 +5,8 @@ use pg_codegen::read::onnx::proto::AttributeProto;
 use pg_tests::model::*;
 use pg_tests::values::relus;
 
-/// A pool in two dimensions by its definition, over planes of the given size. `pads` stand in front and behind; a window
-/// is averaged over what lies inside, or over all that lies in the padding too.
+/// A pool in two dimensions by its definition, over planes of the given size. `pads` stand in front and behind; a
+/// window is averaged over what lies inside, or over all that lies in the padding too.
 struct Pool {
     size: [usize; 2],
     kernel: [usize; 2],

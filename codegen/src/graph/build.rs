@@ -100,15 +100,15 @@ impl Site<'_> {
         shape: Vec<usize>,
         map: Affine,
     ) -> Result<Operand, String> {
-        if !map.is_usable() {
-            return Err("its coefficients overflow, or it divides by zero".into());
-        }
         let reads: Vec<ValueId> = inputs.iter().filter_map(Operand::value).collect();
         if reads.len() != map.matrices.len() {
             return Err("one of its inputs is computed that must be constant".into());
         }
         if reads.is_empty() {
             return self.constant(shape, map.bias);
+        }
+        if !map.is_usable() {
+            return Err(overflow());
         }
         self.count(map.entries() + map.outputs())?;
         if shape.contains(&0) {
@@ -132,6 +132,9 @@ impl Site<'_> {
 
     /// A result that is constant, and adds no node.
     pub fn constant(&mut self, shape: Vec<usize>, data: Vec<Approx>) -> Result<Operand, String> {
+        if data.iter().any(|v| !v.is_usable()) {
+            return Err(overflow());
+        }
         self.count(data.len())?;
         Ok(Tensor { shape, data }.into())
     }
@@ -149,6 +152,10 @@ impl Site<'_> {
         self.builder.graph.nodes.push(Node { name, origin, function, inputs, output, windows });
         Operand::Value(output)
     }
+}
+
+fn overflow() -> String {
+    "its numbers overflow, or it divides by zero".into()
 }
 
 #[cfg(test)]

@@ -4,8 +4,8 @@ use super::Reading;
 use crate::affine::{Affine, Matrix, Row};
 use crate::approx::Approx;
 
-/// Entry `o` of the output is `alpha` times the sum of `a[i]·b[j]` over all `(i, j)` of `terms(o)`, in which no entry of a
-/// computed operand repeats.
+/// Entry `o` of the output is `alpha` times the sum of `a[i]·b[j]` over all `(i, j)` of `terms(o)`, in which no entry
+/// of a computed operand repeats.
 pub fn bilinear<I: Iterator<Item = (usize, usize)>>(
     a: &Reading,
     b: &Reading,

@@ -49,9 +49,6 @@ fn elementwise(op: &Op, inputs: &[Reading]) -> Result<Tensor, String> {
     let first = spread(&inputs[0])?;
     let second = if arity(op) == 2 { spread(&inputs[1])? } else { first.clone() };
     let data = first.iter().zip(&second).map(|(&a, &b)| entry(op, a, b)).collect::<Result<Vec<_>, _>>()?;
-    if data.iter().any(|v| !v.is_usable()) {
-        return Err("its result overflows, or it divides by zero".into());
-    }
     Ok(Tensor { shape, data })
 }
 
@@ -83,8 +80,8 @@ fn compared(a: Approx, b: Approx) -> Result<Ordering, String> {
     a.compare(b).ok_or_else(|| "which of two constants is larger is lost in their rounding".into())
 }
 
-/// The largest whole number that is not larger. The model computes in float32, where a number next to a whole one may have
-/// become that one; it is refused, since there the two differ by 1.
+/// The largest whole number that is not larger. The model computes in float32, where a number next to a whole one may
+/// have become that one; it is refused, since there the two differ by 1.
 pub fn decided_floor(v: Approx) -> Result<f64, String> {
     let floor = v.value.floor();
     if v.radius == 0.0 && floor == v.value {

@@ -1,4 +1,5 @@
-//! Convolutions: every output is a sum over a window of the input, so a row has as many coefficients as a window entries.
+//! Convolutions: every output is a sum over a window of the input, so a row has as many coefficients as a window
+//! entries.
 
 use super::bilinear::bilinear;
 use super::elementwise::add_operand;
@@ -8,7 +9,8 @@ use crate::affine::Affine;
 use crate::approx::Approx;
 use pg_core::map::Geometry;
 
-/// The input is `[batch, channels, …]`, the kernel `[outputs, channels of a group, …]`, the bias one number an output channel.
+/// The input is `[batch, channels, …]`, the kernel `[outputs, channels of a group, …]`, the bias one number an output
+/// channel.
 pub fn conv(window: &Window, groups: i64, inputs: &[Reading]) -> Result<(Vec<usize>, Affine), String> {
     let (x, w) = (&inputs[0], &inputs[1]);
     let (&[batch, channels, ref spatial @ ..], &[outputs, depth, ref kernel @ ..]) = (x.shape, w.shape) else {

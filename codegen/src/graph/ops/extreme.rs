@@ -1,8 +1,8 @@
 //! Maxima and minima: Max, Min, MaxPool, GlobalMaxPool, ReduceMax, ReduceMin.
 //!
-//! The largest of n entries takes n − 1 ReLUs, by `max(a, b) = b + relu(a − b)` in a tournament: of each group two and two
-//! are compared in a round, so there are as many rounds as log₂ n. What two groups compare both is compared once. The
-//! smallest is the same by `min(a, b) = b − relu(b − a)`.
+//! The largest of n entries takes n − 1 ReLUs, by `max(a, b) = b + relu(a − b)` in a tournament: of each group two and
+//! two are compared in a round, so there are as many rounds as log₂ n. What two groups compare both is compared once.
+//! The smallest is the same by `min(a, b) = b − relu(b − a)`.
 
 use super::Reading;
 use super::movement::selection;
@@ -22,15 +22,12 @@ pub fn build(site: &mut Site, op: &Op, inputs: &[Operand]) -> Result<Operand, St
         return extreme(site, &inputs[0], groups, least);
     }
     let (computed, constants): (Vec<_>, Vec<_>) = inputs.iter().cloned().partition(|o| matches!(o, Operand::Value(_)));
-    match computed[..] {
-        [] => among(site, &constants, least),
-        // All constants together are one candidate. It stands last: then of two only the other is read beside its ReLU.
-        _ if !constants.is_empty() => {
-            let constant = among(site, &constants, least)?;
-            among(site, &[&computed[..], &[constant]].concat(), least)
-        }
-        _ => among(site, &computed, least),
+    if constants.is_empty() {
+        return among(site, &computed, least);
     }
+    // All constants together are one candidate. It stands last: `c + relu(x − c)` reads x by its ReLU alone.
+    let constant = among(site, &constants, least)?;
+    if computed.is_empty() { Ok(constant) } else { among(site, &[&computed[..], &[constant]].concat(), least) }
 }
 
 /// The extreme of several operands, which broadcast.

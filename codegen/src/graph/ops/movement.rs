@@ -1,4 +1,5 @@
-//! Operators that move entries and change none; those of this file keep whole axes, the others are in `select` and `pad`.
+//! Operators that move entries and change none; those of this file keep whole axes, the others are in `select` and
+//! `pad`.
 
 use super::shape::{axes, axis, checked_len, grid, strides, walk};
 use super::{Reading, given, pad, select};

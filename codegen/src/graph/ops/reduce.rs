@@ -1,5 +1,5 @@
-//! Operators that make one entry of many: sums and means over axes and over windows. What is a maximum instead takes the
-//! same entries, in `extreme`.
+//! Operators that make one entry of many: sums and means over axes and over windows. What is a maximum instead takes
+//! the same entries, in `extreme`.
 
 use super::bilinear::row;
 use super::shape::{axes, checked_len, strides, walk};

@@ -154,8 +154,8 @@ fn nearest(at: Approx, rounding: Rounding) -> Result<f64, String> {
     }
 }
 
-/// The two entries around a coordinate; beyond the ends there is one. The result is continuous in the coordinate, so only its own
-/// error matters, which must not reach over an entry.
+/// The two entries around a coordinate; beyond the ends there is one. The result is continuous in the coordinate, so
+/// only its own error matters, which must not reach over an entry.
 fn between(at: Approx, last: usize) -> Result<Vec<(usize, Approx)>, String> {
     let (low, high) = (at.value - at.radius, at.value + at.radius);
     if high <= 0.0 {

@@ -8,7 +8,8 @@ use crate::affine::{Affine, MAX_ENTRIES, too_many_entries};
 use crate::approx::Approx;
 use crate::graph::Op;
 
-/// The input is `[batch, channels, …]`, the kernel `[channels, outputs of a group, …]`, the bias one number an output channel.
+/// The input is `[batch, channels, …]`, the kernel `[channels, outputs of a group, …]`, the bias one number an output
+/// channel.
 pub fn conv_transpose(op: &Op, inputs: &[Reading]) -> Result<(Vec<usize>, Affine), String> {
     let Op::ConvTranspose { window, groups, .. } = op else { unreachable!("only ConvTranspose") };
     let (x, w) = (&inputs[0], &inputs[1]);

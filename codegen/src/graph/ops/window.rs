@@ -1,7 +1,7 @@
 //! Windows that slide over the spatial axes of a tensor: the geometry of convolutions and pools.
 //!
-//! All sizes come from a file. Each is at most [`LARGEST`], so sums and products of two fit 64 bits; how many entries the
-//! windows have together is known before any is listed.
+//! All sizes come from a file. Each is at most [`LARGEST`], so sums and products of two fit 64 bits; how many entries
+//! the windows have together is known before any is listed.
 
 use super::checked_len;
 use crate::affine::{MAX_ENTRIES, too_many_entries};
@@ -183,8 +183,8 @@ pub fn sliding(axes: &[Axis], uses: usize) -> Result<Vec<Vec<Tap>>, String> {
     listed(axes, uses, |axis| (0..axis.outputs).map(|o| axis.taps(o).collect()).collect())
 }
 
-/// The windows whose taps along each axis are listed by `taps`, at most as many as the kernel's or the axis's entries for
-/// each output. Nothing is listed that is beyond the limit.
+/// The windows whose taps along each axis are listed by `taps`, at most as many as the kernel's or the axis's entries
+/// for each output. Nothing is listed that is beyond the limit.
 pub fn listed(axes: &[Axis], uses: usize, taps: impl Fn(&Axis) -> AxisTaps) -> Result<Vec<Vec<Tap>>, String> {
     checked_len(&axes.iter().map(|axis| axis.outputs).collect::<Vec<_>>())?;
     let most = |axis: &Axis| axis.outputs.saturating_mul(axis.kernel.min(axis.size));

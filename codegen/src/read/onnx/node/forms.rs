@@ -1,5 +1,5 @@
-//! The forms that an operator takes in different opsets, brought to the newest one's. The form tells the opset: what is an
-//! attribute in one is an input in another.
+//! The forms that an operator takes in different opsets, brought to the newest one's. The form tells the opset: what is
+//! an attribute in one is an input in another.
 
 use super::attributes::Attributes;
 use super::{Call, Element, Meaning, inputs};
@@ -143,7 +143,8 @@ pub fn split(attributes: &Attributes) -> Result<Meaning, String> {
     with_list(Op::Split { axis: attributes.int("axis", 0)?, parts, part: 0, uneven }, attributes, "split")
 }
 
-/// Opset 10 has the scales as its second input and the meaning of Upsample, whose scales are an attribute before opset 9.
+/// Opset 10 has the scales as its second input and the meaning of Upsample, whose scales are an attribute before opset
+/// 9.
 pub fn resize(attributes: &Attributes) -> Result<Meaning, String> {
     let nearest = [
         ("round_prefer_floor", Rounding::HalfDown),

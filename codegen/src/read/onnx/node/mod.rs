@@ -84,8 +84,8 @@ pub fn inputs(node: &NodeProto) -> &[String] {
     &node.input[..node.input.len() - left_out]
 }
 
-/// The outputs that are made: all parts of a Split, the first of any other. The others (a Dropout's mask, a pool's indices)
-/// are not supported, and nothing may read them.
+/// The outputs that are made: all parts of a Split, the first of any other. The others (a Dropout's mask, a pool's
+/// indices) are not supported, and nothing may read them.
 pub fn outputs(node: &NodeProto) -> &[String] {
     let count = if node.op_type == "Split" { node.output.len() } else { node.output.len().min(1) };
     &node.output[..count]

@@ -13,6 +13,9 @@ const TRUTH: Element = Element::Is(DataType::Bool);
 const CONSTANTS: &str = "of constants";
 const BROADCAST: &str = "with broadcasting";
 
+const RESIZE: &str = "nearest and linear, by constant scales or sizes; asymmetric, half_pixel, pytorch_half_pixel and \
+                      align_corners";
+
 /// Each with its name, the number of its inputs, what of it is supported, and its meaning.
 macro_rules! operators {
     ($($name:ident $inputs:expr, $about:expr, $meaning:expr;)*) => {
@@ -89,7 +92,7 @@ operators! {
     ReduceSum 1..=2, "over constant axes", |a| reduce(Op::ReduceSum, a);
     Relu 1..=1, "", |_| plain(Op::Relu);
     Reshape 2..=2, "to a constant shape", |a| plain(Op::Reshape { allow_zero: a.flag("allowzero")? });
-    Resize 1..=4, "nearest and linear, by constant scales or sizes; asymmetric, half_pixel, pytorch_half_pixel, align_corners", resize;
+    Resize 1..=4, RESIZE, resize;
     Shape 1..=1, "", shape;
     Size 1..=1, "", |_| typed(Op::Size, Element::Is(DataType::Int64));
     Slice 1..=5, "by constants", slice;
