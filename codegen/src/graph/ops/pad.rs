@@ -7,6 +7,9 @@ use crate::affine::Affine;
 use crate::approx::Approx;
 use crate::graph::{PadMode, Tensor};
 
+/// The largest pad, whatever the other end cuts off: places of entries fit 64 bits.
+const LARGEST: u64 = 1 << 48;
+
 /// Inputs: the tensor, the pads (all in front, then all behind), the padding's value, the axes that the pads are of.
 pub fn pad(mode: PadMode, inputs: &[Reading]) -> Result<(Vec<usize>, Affine), String> {
     let shape = inputs[0].shape;
@@ -36,7 +39,8 @@ pub fn pad(mode: PadMode, inputs: &[Reading]) -> Result<(Vec<usize>, Affine), St
 
 fn padded(size: usize, (before, after): (i64, i64)) -> Result<usize, String> {
     let sum = i64::try_from(size).ok().and_then(|size| size.checked_add(before)?.checked_add(after));
-    let sum = sum.and_then(|sum| usize::try_from(sum).ok());
+    let is_small = before.unsigned_abs().max(after.unsigned_abs()) <= LARGEST;
+    let sum = sum.filter(|_| is_small).and_then(|sum| usize::try_from(sum).ok());
     sum.ok_or_else(|| format!("an axis of {size} entries cannot be padded by {before} and {after}"))
 }
 
@@ -101,6 +105,7 @@ mod tests {
     fn what_cannot_be_padded_is_refused() {
         assert!(line(PadMode::Constant, 2, -3, 0).is_err());
         assert!(line(PadMode::Constant, 2, i64::MAX, 0).is_err());
+        assert!(line(PadMode::Edge, 2, i64::MIN, i64::MAX).is_err());
         assert!(line(PadMode::Reflect, 1, 1, 0).is_err());
         assert!(line(PadMode::Reflect, 3, -1, 1).is_err());
     }
