@@ -129,9 +129,9 @@ fn tied_weights_share_their_data() {
         elsewhere("b", &[1], "w", &[("offset", "0"), ("length", "4")]),
     ]);
     let net = read(&folder(&model, "w", &bytes(&NUMBERS)));
-    assert_eq!(net.layers[0].bias.to_vec(), [1.0, 2.0]);
-    assert_eq!(net.layers[1].weight.iter().copied().collect::<Vec<_>>(), [1.0, 2.0]);
-    assert_eq!(net.layers[1].bias.to_vec(), [0.5]);
+    assert_eq!(net.stages[0].bias.to_vec(), [1.0, 2.0]);
+    assert_eq!(net.stages[1].edges[0].map.dense().iter().copied().collect::<Vec<_>>(), [1.0, 2.0]);
+    assert_eq!(net.stages[1].bias.to_vec(), [0.5]);
 }
 
 #[test]
@@ -140,7 +140,7 @@ fn the_tensor_of_a_constant_may_lie_there_too() {
     let value = tensor("value", elsewhere("", &[2, 1], "w", &[]));
     model.graph.as_mut().unwrap().node.insert(0, with("Constant", &[], "w", vec![value]));
     let net = read(&folder(&model, "w", &bytes(&NUMBERS)));
-    assert_eq!(net.layers[1].weight.iter().copied().collect::<Vec<_>>(), [0.5, -0.25]);
+    assert_eq!(net.stages[1].edges[0].map.dense().iter().copied().collect::<Vec<_>>(), [0.5, -0.25]);
     let dir = folder(&model, "other", &[]);
     let text = compile(&dir.path().join("net.onnx")).unwrap_err().to_string();
     assert!(

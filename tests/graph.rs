@@ -21,7 +21,7 @@ impl GraphStage {
                 let entries = row.iter().enumerate().filter(|(_, w)| **w != 0.0);
                 rows.push(entries.map(|(col, &w)| (col as u32, w)));
             }
-            let is_sparse = (index + self.bias.len()) % 2 == 0;
+            let is_sparse = (index + self.bias.len()).is_multiple_of(2);
             Edge { from: *from, map: if is_sparse { Map::Sparse(rows) } else { Map::choose(rows, &[]) } }
         };
         let (edges, error) = (self.reads.iter().enumerate().map(edge).collect(), StageError::none(self.bias.len()));

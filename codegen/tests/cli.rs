@@ -44,7 +44,7 @@ fn mistakes_are_named_and_exit_with_4() {
         (&[&text, "-o", &out], "neither .onnx nor .nnet"),
         (&[&model, "-o", &out, "--name", "fn"], "'fn'"),
         (&[&model, "-o", &out, "--runtime-path", "/nowhere"], "--runtime-path"),
-        (&[&model, "--dump", "nonsense"], "stages are graph, compose"),
+        (&[&model, "--dump", "nonsense"], "stages are graph, share, compose"),
         (&["inspect", "missing.onnx"], "missing.onnx"),
     ]);
     assert!(!dir.path().join("out").exists(), "nothing is written for a bad model");
