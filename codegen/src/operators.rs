@@ -17,8 +17,8 @@ pub fn page() -> String {
     let mut text = format!(
         "# Operators\n\n\
          The ONNX operators that are read, in their forms of opsets {} to {}. Each becomes affine maps and ReLUs that\n\
-         are equal to it in real arithmetic; what is computed of constants alone is folded. This page is what\n\
-         `pg-codegen operators --markdown` prints.\n\n\
+         are equal to it in real arithmetic; what is computed of constants alone is folded. A Softmax, LogSoftmax,\n\
+         Sigmoid or ArgMax that ends a model is cut. This page is what `pg-codegen operators --markdown` prints.\n\n\
          | operator | supported |\n|---|---|\n",
         OPSETS.start(),
         OPSETS.end()

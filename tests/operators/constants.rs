@@ -69,6 +69,8 @@ fn narrow_integers_do_not_wrap_unseen() {
         ];
         model(13, value("x", &[2]), vec![integers("i", &[number])], nodes)
     };
+    let mixed = node("Add", &["x", "i"], "y");
+    refused(&single(13, &[2], mixed, vec![integers("i", &[1])]), "integers");
     computes(&to_byte(255), &[2], |x| x.iter().map(|x| x * 255.0).collect());
     refused(&to_byte(256), "fit");
     refused(&to_byte(-1), "fit");

@@ -161,6 +161,7 @@ fn overflow() -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::graph::Window;
 
     fn vector(values: &[f64]) -> Operand {
         Tensor { shape: vec![values.len()], data: values.iter().map(|&v| Approx::exact(v)).collect() }.into()
@@ -183,6 +184,20 @@ mod tests {
         let (builder, _) = GraphBuilder::new("x", vec![2]).unwrap();
         assert!(builder.finish(&vector(&[1.0])).is_err());
         assert!(GraphBuilder::new("x", vec![0]).is_err());
+    }
+
+    #[test]
+    fn only_convolutions_have_windows() {
+        let (mut builder, x) = GraphBuilder::new("x", vec![1, 1, 4, 4]).unwrap();
+        let kernel = Tensor { shape: vec![1, 1, 2, 2], data: vec![Approx::ONE; 4] };
+        let conv = Op::Conv { window: Window::plain(), groups: 1 };
+        let z = builder.node("z", &conv, &[x, kernel.into()], "z").unwrap();
+        let a = builder.node("a", &Op::Abs, &[z], "a").unwrap();
+        let y = builder.node("y", &Op::GlobalMaxPool, &[a], "y").unwrap();
+        let graph = builder.finish(&y).unwrap();
+        let windows: Vec<usize> = graph.nodes.iter().map(|node| node.windows.len()).collect();
+        assert_eq!(windows[0], 1);
+        assert!(windows[1..].iter().all(|&count| count == 0) && windows.len() > 3);
     }
 
     #[test]

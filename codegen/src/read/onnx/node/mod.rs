@@ -42,7 +42,8 @@ pub enum Element {
 }
 
 /// Operators that are refused for what they are, not because nobody has added them.
-const REFUSED: [(&str, &str); 12] = [
+const REFUSED: [(&str, &str); 14] = [
+    ("ArgMax", "it is not continuous; only at the end of a model is it cut"),
     ("ThresholdedRelu", "it is not continuous"),
     ("Sign", "it is not continuous"),
     ("HardSwish", "it is quadratic"),
@@ -50,13 +51,15 @@ const REFUSED: [(&str, &str); 12] = [
     ("Exp", SMOOTH),
     ("Gelu", SMOOTH),
     ("Selu", SMOOTH),
-    ("Sigmoid", SMOOTH),
-    ("Softmax", SMOOTH),
+    ("LogSoftmax", ENDING),
+    ("Sigmoid", ENDING),
+    ("Softmax", ENDING),
     ("Softplus", SMOOTH),
     ("Swish", SMOOTH),
     ("Tanh", SMOOTH),
 ];
 const SMOOTH: &str = "it is not piecewise linear";
+const ENDING: &str = "it is not piecewise linear; only at the end of a model is it cut";
 
 /// The node's meaning, or what about it is not supported.
 pub fn meaning(node: &NodeProto) -> Result<Meaning, String> {

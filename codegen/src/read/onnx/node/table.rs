@@ -33,7 +33,7 @@ operators! {
         plain(Op::AveragePool { window: window(a)?, include_pad: a.flag("count_include_pad")? })
     };
     BatchNormalization 5..=5, "at inference, with constant parameters", batch_normalization;
-    Cast 1..=1, "between floats, and of constants to integers and truth values", cast;
+    Cast 1..=1, "between floats, and of constants to integers that hold them and to truth values", cast;
     CastLike 2..=2, "as Cast", |_| Ok(Meaning::Cast(Element::OfInput(1)));
     Ceil 1..=1, CONSTANTS, |_| plain(Op::Ceil);
     Clip 1..=3, "with constant bounds", clip;
