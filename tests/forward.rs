@@ -4,12 +4,17 @@ mod tract;
 
 use pg_codegen::compile;
 use pg_codegen::interpret::Interpreter;
+use pg_codegen::net::Net;
 use pg_core::Network;
-use pg_tests::{Random, SHIPPED, Verifier, bench_networks, evaluate, relative_difference, shipped};
+use pg_tests::{Random, SHIPPED, Verifier, bench_chains, bench_networks, evaluate, relative_difference, shipped};
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
 const SAMPLES: usize = 1000;
+/// For networks that take long, with more inputs or ReLUs than these.
+const FEW_SAMPLES: usize = 50;
+const MANY_INPUTS: usize = 1000;
+const MANY_RELUS: usize = 2000;
 const TOLERANCE: f64 = 1e-5;
 
 /// The network's outputs according to tract.
@@ -24,16 +29,23 @@ fn tract(path: &Path, x: &[f32]) -> Vec<f32> {
     tract::run(&bytes, &graph.values[graph.input].shape, x).unwrap().1
 }
 
-fn onnx_networks() -> Vec<PathBuf> {
+fn onnx_networks(bench: Vec<PathBuf>) -> Vec<PathBuf> {
     let shipped = SHIPPED.iter().filter(|name| name.ends_with(".onnx")).map(|name| shipped(name));
-    shipped.chain(bench_networks()).collect()
+    shipped.chain(bench).collect()
+}
+
+/// Inputs for a network, one after the other.
+fn samples(seed: u64, net: &Net) -> Vec<f32> {
+    let is_large = net.inputs > MANY_INPUTS || net.relus() > MANY_RELUS;
+    Random::new(seed).numbers(net.inputs * if is_large { FEW_SAMPLES } else { SAMPLES })
 }
 
 #[test]
 fn the_interpreter_agrees_with_tract() {
-    for path in onnx_networks() {
-        let network = Interpreter::new(compile(&path).unwrap());
-        let x = Random::new(1).numbers(SAMPLES * network.inputs());
+    for path in onnx_networks(bench_networks()) {
+        let net = compile(&path).unwrap_or_else(|e| panic!("{e}"));
+        let x = samples(1, &net);
+        let network = Interpreter::new(net);
         let difference = relative_difference(&tract(&path, &x), &evaluate(&network, &x));
         assert!(difference < TOLERANCE, "{}: {difference:e}", path.display());
     }
@@ -43,8 +55,9 @@ fn the_interpreter_agrees_with_tract() {
 fn generated_agrees(path: &Path) {
     let dir = tempfile::tempdir().unwrap();
     let verifier = Verifier::build(path, dir.path());
-    let network = Interpreter::new(compile(path).unwrap());
-    let x = Random::new(2).numbers(SAMPLES * network.inputs());
+    let net = compile(path).unwrap();
+    let x = samples(2, &net);
+    let network = Interpreter::new(net);
     let generated = verifier.eval(&x, network.inputs());
     let expected = if path.to_string_lossy().contains(".onnx") { tract(path, &x) } else { evaluate(&network, &x) };
     let difference = relative_difference(&expected, &generated);
@@ -58,13 +71,16 @@ fn a_generated_crate_with_folding_agrees_with_tract() {
 }
 
 #[test]
-#[ignore = "builds a crate for each of the benchmarks' networks: minutes"]
+#[ignore = "builds a crate for each of the benchmarks' fully connected networks, and one of each other kind: minutes"]
 fn generated_crates_of_the_benchmarks_agree_with_tract() {
-    bench_networks().iter().for_each(|path| generated_agrees(path));
+    let mut first_of_folders = bench_networks();
+    first_of_folders.dedup_by_key(|path| path.parent().map(Path::to_path_buf));
+    let chains: Vec<PathBuf> = bench_chains().into_iter().filter(|path| !first_of_folders.contains(path)).collect();
+    first_of_folders.iter().chain(&chains).for_each(|path| generated_agrees(path));
 }
 
 /// The same network as NNet text: identity normalisation, so that it must agree with the ONNX file.
-fn as_nnet(network: &pg_codegen::net::Net) -> String {
+fn as_nnet(network: &Net) -> String {
     let widths: Vec<usize> =
         std::iter::once(network.inputs).chain(network.stages.iter().map(|stage| stage.width())).collect();
     let list = |values: &[String]| values.join(",") + ",\n";
@@ -87,9 +103,9 @@ fn as_nnet(network: &pg_codegen::net::Net) -> String {
 
 #[test]
 fn networks_survive_the_way_through_nnet() {
-    for path in onnx_networks() {
+    for path in onnx_networks(bench_chains()) {
         let net = compile(&path).unwrap();
-        assert!(net.is_chain());
+        assert!(net.is_chain() && net.parameters() < 1_000_000);
         let file = tempfile::Builder::new().suffix(".nnet").tempfile().unwrap();
         std::fs::write(file.path(), as_nnet(&net)).unwrap();
         let back = compile(file.path()).unwrap();

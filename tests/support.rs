@@ -37,10 +37,33 @@ pub fn bench() -> Option<PathBuf> {
     Some(path)
 }
 
-/// The fully connected networks of the benchmarks.
+/// The benchmarks whose networks are chains of dense layers.
+const CHAINS: [&str; 4] = ["acasxu/onnx", "mnist_fc/onnx", "rl_benchmarks/onnx", "test"];
+/// Those with convolutions, residual sums, maxima and other operators.
+const GRAPHS: [&str; 9] = [
+    "cersyve/onnx",
+    "collins_rul_cnn/onnx",
+    "lindex/onnx",
+    "linearizenn/onnx",
+    "oval21/onnx",
+    "reach_prob_density/onnx",
+    "sat_relu/onnx",
+    "sri_resnet_a/onnx",
+    "tllverifybench/onnx",
+];
+
+/// The networks of the benchmarks.
 pub fn bench_networks() -> Vec<PathBuf> {
+    networks_in(&[&CHAINS[..], &GRAPHS].concat())
+}
+
+/// The fully connected ones, of at most a million weights each.
+pub fn bench_chains() -> Vec<PathBuf> {
+    networks_in(&CHAINS)
+}
+
+fn networks_in(folders: &[&str]) -> Vec<PathBuf> {
     let Some(bench) = bench() else { return vec![] };
-    let folders = ["acasxu/onnx", "mnist_fc/onnx", "rl_benchmarks/onnx", "test"];
     let mut paths: Vec<PathBuf> = folders
         .iter()
         .flat_map(|folder| std::fs::read_dir(bench.join(folder)).into_iter().flatten())

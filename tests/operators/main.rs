@@ -45,11 +45,10 @@ fn ours(model: &ModelProto) -> (Vec<usize>, Vec<usize>, Vec<f32>, Vec<f32>) {
     let x = Random::new(3).numbers(SAMPLES * input.iter().product::<usize>());
     let wide: Vec<f64> = x.iter().map(|&v| v.into()).collect();
     let y: Vec<f32> = wide.chunks(input.iter().product()).flat_map(|x| values(&graph, x)).map(|v| v as f32).collect();
-    // What the normal form can hold has to mean the same as the graph.
-    if let Ok(net) = compile(model) {
-        let difference = relative_difference(&y, &evaluate(&Interpreter::new(net), &x));
-        assert!(difference < TOLERANCE, "the interpreter, {difference:e}: {model:#?}");
-    }
+    // The normal form has to mean the same as the graph.
+    let net = compile(model).unwrap_or_else(|e| panic!("{e}: {model:#?}"));
+    let difference = relative_difference(&y, &evaluate(&Interpreter::new(net), &x));
+    assert!(difference < TOLERANCE, "the interpreter, {difference:e}: {model:#?}");
     (input, output, x, y)
 }
 
