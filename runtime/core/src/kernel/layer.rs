@@ -9,7 +9,7 @@
 
 use super::panels::{Lanes, PANEL, ZERO};
 use super::simd::Simd;
-use crate::map::{Dense, Sparse};
+use crate::map::Dense;
 
 /// The weights of sixteen neurons from each of `I` inputs.
 pub type Panel<const I: usize> = [Lanes; I];
@@ -91,7 +91,13 @@ impl<const I: usize, const O: usize, const P: usize> Linear<I, O> for Layer<I, O
     }
 }
 
-impl<const I: usize, const O: usize> Linear<I, O> for Sparse<'_> {
+/// A map that adds its product with one row at a time, of any size.
+pub trait AddRow {
+    /// Adds A·h to z.
+    fn add_row(&self, h: &[f32], z: &mut [f32]);
+}
+
+impl<M: AddRow, const I: usize, const O: usize> Linear<I, O> for M {
     #[inline(always)]
     fn add<S: Simd>(&self, h: &[f32; I], mut z: [f32; O]) -> [f32; O] {
         self.add_row(h, &mut z);

@@ -4,6 +4,7 @@
 
 mod blob;
 pub mod conv;
+mod geometry;
 pub mod hull;
 mod layer;
 mod panels;
@@ -12,7 +13,7 @@ pub mod relax;
 mod simd;
 pub mod sparse;
 
-pub use conv::pack_kernel;
-pub use layer::{Layer, Linear, Panel, pack, pack_back, relu, relu_batch};
+pub use geometry::{Geometry, pack_kernel};
+pub use layer::{AddRow, Layer, Linear, Panel, pack, pack_back, relu, relu_batch};
 pub use panels::{Chunk, Lanes, PANEL, Panels, ZERO, chunks, chunks_mut, padded};
 pub use simd::{Portable, Scalar, Simd, Vectorised, dispatch};

@@ -1,7 +1,7 @@
 //! A convolution: a small kernel, applied at every place of its output.
 
-use crate::kernel::conv::{Geometry, Product};
-use crate::kernel::{Lanes, Scalar, dispatch, padded};
+use crate::kernel::conv::Product;
+use crate::kernel::{AddRow, Geometry, Lanes, Scalar, dispatch, padded};
 
 #[derive(Clone, Copy)]
 pub struct Conv<'a> {
@@ -15,8 +15,16 @@ impl core::fmt::Debug for Conv<'_> {
     }
 }
 
+impl AddRow for Conv<'_> {
+    /// Compiled once, not for every geometry: with constant sizes the loops are unrolled beyond what registers hold.
+    #[inline(never)]
+    fn add_row(&self, h: &[f32], z: &mut [f32]) {
+        dispatch(Product { geometry: self.geometry, kernel: self.kernel, h, z });
+    }
+}
+
 impl<'a> Conv<'a> {
-    /// The kernel in panels of output channels, group after group: see [`crate::kernel::conv::pack_kernel`].
+    /// The kernel in panels of output channels, group after group: see [`crate::kernel::pack_kernel`].
     pub const fn new(geometry: Geometry, kernel: &'a [Lanes]) -> Conv<'a> {
         assert!(kernel.len() == geometry.lanes(), "the size of the kernel");
         Conv { geometry, kernel }
@@ -32,14 +40,6 @@ impl<'a> Conv<'a> {
 
     pub fn cols(&self) -> usize {
         self.geometry.inputs()
-    }
-
-    /// Adds A·h to z, for one row.
-    ///
-    /// Compiled once, not for every geometry: with constant sizes the loops are unrolled beyond what registers hold.
-    #[inline(never)]
-    pub fn add_row(&self, h: &[f32], z: &mut [f32]) {
-        dispatch(Product { geometry: self.geometry, kernel: self.kernel, h, z });
     }
 
     pub fn add_forward(&self, h: &[f32], z: &mut [f32]) {

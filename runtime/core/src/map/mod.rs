@@ -4,7 +4,7 @@ mod conv;
 mod dense;
 mod sparse;
 
-pub use crate::kernel::conv::Geometry;
+pub use crate::kernel::Geometry;
 use crate::kernel::{Lanes, Scalar};
 pub use conv::Conv;
 pub use dense::Dense;

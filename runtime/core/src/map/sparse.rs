@@ -1,6 +1,6 @@
 //! A matrix of few entries: for each row the columns that are not 0, and what is there.
 
-use crate::kernel::{Scalar, padded};
+use crate::kernel::{AddRow, Scalar, padded};
 
 #[derive(Clone, Copy)]
 pub struct Sparse<'a> {
@@ -14,6 +14,18 @@ pub struct Sparse<'a> {
 impl core::fmt::Debug for Sparse<'_> {
     fn fmt(&self, f: &mut core::fmt::Formatter) -> core::fmt::Result {
         write!(f, "Sparse {} x {}, {} entries", self.rows(), self.cols, self.values.len())
+    }
+}
+
+impl AddRow for Sparse<'_> {
+    #[inline(always)]
+    fn add_row(&self, h: &[f32], z: &mut [f32]) {
+        for (neuron, z) in z[..self.rows()].iter_mut().enumerate() {
+            let (columns, values) = self.entries_of(neuron);
+            for (&col, &w) in columns.iter().zip(values) {
+                *z += w * h[col as usize];
+            }
+        }
     }
 }
 
@@ -41,17 +53,6 @@ impl<'a> Sparse<'a> {
     fn entries_of(&self, neuron: usize) -> (&'a [u32], &'a [f32]) {
         let row = self.starts[neuron] as usize..self.starts[neuron + 1] as usize;
         (&self.columns[row.clone()], &self.values[row])
-    }
-
-    /// Adds A·h to z, for one row.
-    #[inline(always)]
-    pub fn add_row(&self, h: &[f32], z: &mut [f32]) {
-        for (neuron, z) in z[..self.rows()].iter_mut().enumerate() {
-            let (columns, values) = self.entries_of(neuron);
-            for (&col, &w) in columns.iter().zip(values) {
-                *z += w * h[col as usize];
-            }
-        }
     }
 
     pub fn add_forward(&self, h: &[f32], z: &mut [f32]) {
