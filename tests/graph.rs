@@ -5,6 +5,7 @@ use crate::oracle::Layer;
 use pg_codegen::interpret::Tables;
 use pg_codegen::net::{Edge, Map, Rows, Stage, StageError};
 use pg_core::{Ending, Model, Network, Shape, Source};
+use pg_runtime::property::Property;
 
 /// A stage as rows of coefficients for each source that it reads, and biases.
 pub struct GraphStage {
@@ -103,4 +104,13 @@ impl Network for Graph {
     fn forward(&self, x: &[f32], y: &mut [f32]) {
         self.tables.forward(x, y);
     }
+}
+
+/// Inputs in [−1, 1], and counterexamples where the output is at most a threshold: with all its decimals, since the shortest ones
+/// that mean the same float32 are another number, and a witness may lie between the two.
+pub fn property(inputs: usize, threshold: f32) -> Property {
+    let input = |i| format!("(declare-const X_{i} Real)(assert (and (>= X_{i} -1) (<= X_{i} 1)))");
+    let inputs: String = (0..inputs).map(input).collect();
+    let text = format!("{inputs}(declare-const Y_0 Real)(assert (<= Y_0 {threshold:.149}))");
+    Property::parse(&text, "a test").expect("a property")
 }

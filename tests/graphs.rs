@@ -4,23 +4,14 @@ use num_rational::BigRational;
 use num_traits::ToPrimitive;
 use pg_core::Network;
 use pg_runtime::options::{Engine, Options};
-use pg_runtime::property::Property;
 use pg_runtime::report::Control;
 use pg_runtime::search::verify;
 use pg_runtime::verdict::Verdict;
 use pg_tests::Random;
-use pg_tests::graph::Graph;
+use pg_tests::graph::{Graph, property};
 use pg_tests::oracle::{Linear, Region, Row, eval_exact, exact, exact_minimum, satisfying_input};
 
 const NETWORKS: u64 = 150;
-
-/// Inputs in [−1, 1], and counterexamples where the output is at most a threshold.
-fn property(inputs: usize, threshold: f32) -> Property {
-    let input = |i| format!("(declare-const X_{i} Real)(assert (and (>= X_{i} -1) (<= X_{i} 1)))");
-    let inputs: String = (0..inputs).map(input).collect();
-    let text = format!("{inputs}(declare-const Y_0 Real)(assert (<= Y_0 {threshold:?}))");
-    Property::parse(&text, "a test").expect("a property")
-}
 
 #[test]
 fn every_engine_agrees_with_the_oracle() {
