@@ -3,7 +3,7 @@
 use crate::Random;
 use crate::oracle::Layer;
 use pg_codegen::interpret::Tables;
-use pg_codegen::net::{Edge, Map, Rows, Stage, StageError};
+use pg_codegen::net::{Edge, Map, Net, Rows, Stage, StageError};
 use pg_core::{Ending, Model, Network, Shape, Source};
 use pg_runtime::property::Property;
 
@@ -43,6 +43,14 @@ impl Graph {
             tables.push(&stage.compiled());
         }
         Graph { inputs, stages, tables }
+    }
+
+    /// The stages of a compiled network; what its maps round is left out.
+    pub fn of(net: &Net) -> Graph {
+        let rows = |edge: &Edge| edge.map.dense().rows().into_iter().map(|row| row.to_vec()).collect();
+        let reads = |stage: &Stage| stage.edges.iter().map(|edge| (edge.from, rows(edge))).collect();
+        let stage = |stage: &Stage| GraphStage { reads: reads(stage), bias: stage.bias.clone() };
+        Graph::new(net.inputs, net.stages.iter().map(stage).collect())
     }
 
     /// Stages of the given widths, each of which reads the one before and any others; weights as they are drawn.
