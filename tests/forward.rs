@@ -103,7 +103,8 @@ fn as_nnet(network: &Net) -> String {
 
 #[test]
 fn networks_survive_the_way_through_nnet() {
-    for path in onnx_networks(bench_chains()) {
+    let is_chain = |path: &PathBuf| !path.ends_with("digits_conv.onnx");
+    for path in onnx_networks(bench_chains()).into_iter().filter(is_chain) {
         let net = compile(&path).unwrap();
         assert!(net.is_chain() && net.parameters() < 1_000_000);
         let file = tempfile::Builder::new().suffix(".nnet").tempfile().unwrap();

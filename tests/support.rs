@@ -26,7 +26,8 @@ pub fn shipped(name: &str) -> PathBuf {
     root().join("tests/networks").join(name)
 }
 
-pub const SHIPPED: [&str; 5] = ["digits_16.onnx", "digits_32x3.onnx", "digits_bn.onnx", "control.onnx", "control.nnet"];
+pub const SHIPPED: [&str; 6] =
+    ["digits_16.onnx", "digits_32x3.onnx", "digits_bn.onnx", "digits_conv.onnx", "control.onnx", "control.nnet"];
 
 /// The public benchmarks, which may lie beside the repository; `None`, said aloud, if they do not.
 pub fn bench() -> Option<PathBuf> {

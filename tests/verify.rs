@@ -3,19 +3,22 @@
 
 use pg_codegen::compile;
 use pg_codegen::interpret::Interpreter;
+use pg_core::Network;
 use pg_runtime::options::{Engine, Options};
 use pg_runtime::property::{Property, Violation};
 use pg_runtime::report::Control;
 use pg_runtime::search;
 use pg_runtime::verdict::Verdict;
-use pg_tests::{Verifier, shipped};
+use pg_tests::{Random, Verifier, evaluate, relative_difference, shipped};
 use std::path::Path;
 use std::process::{Command, Output};
 
 /// Network, property, verdict; `tests/networks/README.md` says how each verdict is known.
-const CASES: [(&str, &str, &str); 3] = [
+const CASES: [(&str, &str, &str); 5] = [
     ("digits_16.onnx", "digits_16_robust.vnnlib", "unsat"),
     ("digits_16.onnx", "digits_16_violated.vnnlib", "sat"),
+    ("digits_conv.onnx", "digits_conv_robust.vnnlib", "unsat"),
+    ("digits_conv.onnx", "digits_conv_violated.vnnlib", "sat"),
     ("control.onnx", "control_bound.vnnlib", "unsat"),
 ];
 
@@ -72,6 +75,14 @@ fn assert_witness(verifier: &Verifier, property: &Property, text: &str) {
     assert_eq!(outputs, y);
 }
 
+/// The generated code computes what the interpreter does, up to the order of sums.
+fn assert_evaluates(verifier: &Verifier, network: &str) {
+    let network = Interpreter::new(compile(&shipped(network)).unwrap());
+    let x = Random::new(4).numbers(100 * network.inputs());
+    let difference = relative_difference(&evaluate(&network, &x), &verifier.eval(&x, network.inputs()));
+    assert!(difference < 1e-5, "{difference:e}");
+}
+
 #[test]
 fn the_interpreter_decides_the_shipped_properties() {
     for engine in [Engine::Auto, Engine::Phases, Engine::Peregrinn] {
@@ -101,8 +112,9 @@ fn generated_and_interpreted_agree() {
 
 #[test]
 fn generated_verifiers_decide_and_their_files_agree() {
-    for network in ["digits_16.onnx", "control.onnx"] {
+    for network in ["digits_16.onnx", "digits_conv.onnx", "control.onnx"] {
         let (dir, verifier) = build(network);
+        assert_evaluates(&verifier, network);
         let file = |name: &str| dir.path().join(name).display().to_string();
         let read = |name: &str| std::fs::read_to_string(dir.path().join(name)).ok();
         for (_, property, expected) in CASES.iter().filter(|case| case.0 == network) {

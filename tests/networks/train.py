@@ -1,5 +1,7 @@
 #!/usr/bin/env python3
-"""Train the test networks and write every other file of this folder but README.md.
+"""Train the test networks and write the other files of this folder.
+
+README.md and convolution.py are written by hand.
 
 Run from anywhere:
 
@@ -11,15 +13,18 @@ The script writes, next to itself:
   scikit-learn's 8x8 digits, whose pixels 0..16 are divided by 16 before they
   enter a network. They are trained on clean and on adversarially perturbed
   images, so that small perturbations seldom change their answer;
+* ``digits_conv.onnx``: a convolutional classifier of them, trained likewise by
+  convolution.py;
 * ``control.onnx`` and ``control.nnet``: a saturated LQR feedback for a
   cart-pole (output 0) and a value function (output 1), the same weights in two
   formats. The ONNX file maps normalised states to normalised outputs; the NNet
   file carries the normalisation too and maps physical to physical units;
 * ``digits_inputs.csv``, ``digits_labels.csv``, ``digit_3.csv``,
   ``control_inputs.csv``: inputs to run the networks on;
-* ``digits_16_robust.vnnlib`` (holds), ``digits_16_violated.vnnlib`` (does not)
-  and ``control_bound.vnnlib`` (holds): properties in VNN-LIB 1.0. The script
-  stops if its own interval bounds or its own attack cannot confirm them.
+* ``digits_16_robust.vnnlib`` (holds), ``digits_16_violated.vnnlib`` (does not),
+  the same for ``digits_conv`` and ``control_bound.vnnlib`` (holds): properties
+  in VNN-LIB 1.0. The script stops if its own interval bounds or its own attack
+  cannot confirm them.
 
 Everything random is seeded and the linear algebra runs on one thread, so that
 each run writes the same bytes. Other releases of the libraries may not.
@@ -28,6 +33,7 @@ each run writes the same bytes. Other releases of the libraries may not.
 from decimal import Decimal
 from pathlib import Path
 
+import convolution
 import numpy as np
 import onnx
 from onnx import TensorProto, helper, numpy_helper
@@ -347,6 +353,44 @@ def save_batch_norm(stem, layers, x, rng):
     save_onnx(stem, nodes, inputs, outputs, initializers, opset=9, ir_version=3)
 
 
+def conv_node(name, layer, value, **attributes):
+    """The node name = layer * value, and its constants."""
+    constants = [tensor(f"{name}_W", np.reshape(layer.kernel(), layer.shape), raw=True)]
+    if layer.biases():
+        constants.append(tensor(f"{name}_b", layer.biases(), raw=True))
+    operands = [value, *(constant.name for constant in constants)]
+    return helper.make_node("Conv", operands, [name], **attributes), constants
+
+
+def save_convolutional(stem, network):
+    """Conv, Relu, Add, MaxPool, Flatten and Gemm; batch size 1, opset 13."""
+    padded = {"pads": [1, 1, 1, 1]}
+    first, constants = conv_node(
+        "first", network.first, "input", strides=[2, 2], **padded
+    )
+    second, more = conv_node("second", network.second, "relu1", **padded)
+    skip, most = conv_node("skip", network.skip, "input", strides=[2, 2])
+    last = np.reshape(network.last.kernel(), network.last.shape[:2])
+    nodes = [
+        first,
+        helper.make_node("Relu", ["first"], ["relu1"]),
+        second,
+        skip,
+        helper.make_node("Add", ["second", "skip"], ["joined"]),
+        helper.make_node("Relu", ["joined"], ["relu2"]),
+        helper.make_node(
+            "MaxPool", ["relu2"], ["pooled"], kernel_shape=[2, 2], strides=[2, 2]
+        ),
+        helper.make_node("Flatten", ["pooled"], ["flat"]),
+        helper.make_node("Gemm", ["flat", "W", "b"], ["logits"], transB=1),
+    ]
+    constants += [*more, *most, tensor("W", last, raw=True)]
+    constants.append(tensor("b", network.last.biases(), raw=True))
+    inputs = [value_info("input", [1, 1, 8, 8])]
+    outputs = [value_info("logits", [1, CLASSES])]
+    save_onnx(stem, nodes, inputs, outputs, constants, opset=13, ir_version=7)
+
+
 def run_onnx(stem, x):
     """The saved network's outputs on the rows of x, one row at a time."""
     evaluator = ReferenceEvaluator(str(FOLDER / f"{stem}.onnx"))
@@ -464,15 +508,17 @@ def box_arrays(box):
     return corners[:, 0][None], corners[:, 1][None]
 
 
-def save_robustness(stem, pixels, label, eps):
+def save_robustness(network, outcome, pixels, label, eps):
+    """Writes a robustness property, whose outcome is part of its name."""
     comments = [
-        f"digits_16.onnx around digit_{label}.csv / {PIXEL_MAX}, eps {eps}.",
+        f"{network}.onnx around digit_{label}.csv / {PIXEL_MAX}, eps {eps}.",
         f"Counterexample: another class scores at least as high as class {label}.",
     ]
     others = [c for c in range(CLASSES) if c != label]
     clauses = [f"  (and (>= Y_{other} Y_{label}))" for other in others]
     counterexample = ["(assert (or", *clauses, "))"]
-    save_property(stem, comments, image_box(pixels, eps), CLASSES, counterexample)
+    box = image_box(pixels, eps)
+    save_property(f"{network}_{outcome}", comments, box, CLASSES, counterexample)
 
 
 def lead_over(layers, label):
@@ -499,7 +545,7 @@ def save_digits_properties(layers, pixels, rng):
     low, high = box_arrays(image_box(pixels, ROBUST_EPS))
     lead = interval_upper_bound(lead_over(layers, label), low, high).max()
     assert lead < 0, "the interval bounds do not prove digits_16_robust"
-    save_robustness("digits_16_robust", pixels, label, ROBUST_EPS)
+    save_robustness("digits_16", "robust", pixels, label, ROBUST_EPS)
     print(f"digits_16_robust: holds, other classes trail by {-lead:.3f} or more")
 
     low, high = box_arrays(image_box(pixels, VIOLATED_EPS))
@@ -507,8 +553,32 @@ def save_digits_properties(layers, pixels, rng):
     logits = run_onnx("digits_16", attack[None])[0]
     lead = np.delete(logits, label).max() - logits[label]
     assert lead > 0, "no counterexample to digits_16_violated found"
-    save_robustness("digits_16_violated", pixels, label, VIOLATED_EPS)
+    save_robustness("digits_16", "violated", pixels, label, VIOLATED_EPS)
     print(f"digits_16_violated: violated, class {logits.argmax()} leads by {lead:.3f}")
+
+
+def save_convolutional_properties(network, pixels):
+    """The same for the convolutional network."""
+    label = PROPERTY_LABEL
+    corners = [
+        corner[0].tolist() for corner in box_arrays(image_box(pixels, ROBUST_EPS))
+    ]
+    lead = max(network.greatest_leads(label, *corners))
+    assert lead < 0, "the interval bounds do not prove digits_conv_robust"
+    save_robustness("digits_conv", "robust", pixels, label, ROBUST_EPS)
+    print(f"digits_conv_robust: holds, other classes trail by {-lead:.3f} or more")
+
+    corners = [
+        corner[0].tolist() for corner in box_arrays(image_box(pixels, VIOLATED_EPS))
+    ]
+    attack = convolution.strongest_attack(network, label, *corners, seed=5)
+    logits = run_onnx("digits_conv", np.array([attack]))[0]
+    lead = np.delete(logits, label).max() - logits[label]
+    assert lead > 0, "no counterexample to digits_conv_violated found"
+    save_robustness("digits_conv", "violated", pixels, label, VIOLATED_EPS)
+    print(
+        f"digits_conv_violated: violated, class {logits.argmax()} leads by {lead:.3f}"
+    )
 
 
 def grid_cells(low, high, per_axis):
@@ -559,21 +629,35 @@ def make_classifiers(x, labels):
     return {"digits_16": small, "digits_32x3": deep, "digits_bn": plain}
 
 
-def correct_answers(stem, layers, x, labels):
+def correct_answers(stem, x, attacked, labels):
     """Which images a saved classifier gets right; prints its accuracies."""
-    attacked = perturb(layers, x, labels, TRAINING_EPS)
     right = run_onnx(stem, x).argmax(axis=1) == labels
     steady = run_onnx(stem, attacked).argmax(axis=1) == labels
     print(f"{stem}: test accuracy {right.mean():.2%}, attacked {steady.mean():.2%}")
     return right
 
 
+def make_convolutional(train_x, train_labels, x, labels):
+    network = convolution.train(
+        train_x.tolist(), train_labels.tolist(), TRAINING_EPS, seed=4
+    )
+    save_convolutional("digits_conv", network)
+    examples = list(zip(x.tolist(), labels.tolist()))
+    shift = run_onnx("digits_conv", x) - [
+        network.scores(image) for image, _ in examples
+    ]
+    assert np.abs(shift).max() < 1e-4, "digits_conv strays from the trained network"
+    attacked = [convolution.perturb(network, *each, TRAINING_EPS) for each in examples]
+    correct_answers("digits_conv", x, np.array(attacked), labels)
+    return network
+
+
 def make_digits():
     train_pixels, pixels, train_labels, labels = digits_split()
-    classifiers = make_classifiers(scale(train_pixels), train_labels)
+    classifiers, x = make_classifiers(scale(train_pixels), train_labels), scale(pixels)
     right = np.all(
         [
-            correct_answers(stem, layers, scale(pixels), labels)
+            correct_answers(stem, x, perturb(layers, x, labels, TRAINING_EPS), labels)
             for stem, layers in classifiers.items()
         ],
         axis=0,
@@ -585,6 +669,9 @@ def make_digits():
     write_csv(f"digit_{PROPERTY_LABEL}.csv", [image])
     small = to_float64(classifiers["digits_16"])
     save_digits_properties(small, image, np.random.default_rng(5))
+
+    network = make_convolutional(scale(train_pixels), train_labels, x, labels)
+    save_convolutional_properties(network, image)
 
 
 def make_control():
