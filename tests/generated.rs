@@ -7,8 +7,9 @@ use prost::Message;
 use std::fs;
 use std::process::Command;
 
-/// The specimens of `generated/`, by folder and model.
-const SPECIMENS: [(&str, &str); 2] = [("control", "control.onnx"), ("digits_16", "digits_16.onnx")];
+/// The specimens of `generated/`, by folder and model: chains of dense maps, and one of every kind of map and several edges.
+const SPECIMENS: [(&str, &str); 3] =
+    [("control", "control.onnx"), ("digits_16", "digits_16.onnx"), ("digits_conv", "digits_conv.onnx")];
 
 /// A specimen that differs is written anew, and the test still fails: look at the difference, then commit it.
 #[test]
