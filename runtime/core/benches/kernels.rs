@@ -1,10 +1,11 @@
-//! The batched kernels, dense ones of constant and of run-time sizes and sparse ones, beside the machine's peak: `cargo bench
-//! -p pg-core`.
+//! The batched kernels, dense ones of constant and of run-time sizes, beside the machine's peak, and what convolutions gain by
+//! their entries alone, back and forward, over dense products of the same matrices: `cargo bench -p pg-core`.
 //!
 //! Peak is what a loop of independent fused multiply-adds in registers reaches, on the widest vectors the machine has.
 
 use pg_core::kernel::sparse::{Columns, Entry};
 use pg_core::kernel::{Lanes, Layer, Linear, Panel, Panels, Scalar, Simd, Vectorised, ZERO, dispatch, padded};
+use pg_core::map::{Conv, Geometry};
 use std::hint::black_box;
 use std::time::Instant;
 
@@ -134,8 +135,20 @@ impl Convolution {
         (ends, entries)
     }
 
-    /// Milliseconds of a pass back through it, by its entries and by all of it, and the rate of the former.
-    fn measure(&self, rows: usize) -> (f64, f64, f64) {
+    fn geometry(&self) -> Geometry {
+        Geometry {
+            input: [self.channels, self.size, self.size],
+            output: [self.out, self.size / 2, self.size / 2],
+            kernel: [4, 4],
+            stride: [2, 2],
+            dilation: [1, 1],
+            pad: [1, 1],
+            groups: 1,
+        }
+    }
+
+    /// A pass back through it, as a sparse matrix.
+    fn back(&self, rows: usize) -> Gain {
         let (ends, entries) = self.columns();
         let (neurons, inputs) = (self.neurons(), self.inputs());
         let sparse = Columns::new(neurons, &ends, &entries);
@@ -144,21 +157,61 @@ impl Convolution {
         let mut room = vec![ZERO; Columns::room(neurons)];
         let a = vec![0.5f32; rows * padded(neurons)];
         let mut c = vec![0.0f32; rows * padded(inputs)];
-        let by_entries = best(1.0, || sparse.product(black_box(&a), &mut c, true, &mut room));
-        let by_all = best(1.0, || dense.set_product(black_box(&a), &mut c));
-        let milliseconds = |rate: f64| 1e-6 / rate;
-        (milliseconds(by_entries), milliseconds(by_all), (2 * rows * entries.len()) as f64 * by_entries)
+        let by_entries = seconds(|| sparse.product(black_box(&a), &mut c, true, &mut room));
+        let by_all = seconds(|| dense.set_product(black_box(&a), &mut c));
+        Gain { operations: 2 * rows * entries.len(), by_entries, by_all }
     }
+
+    /// Its evaluation, by its kernel.
+    fn forward(&self, rows: usize) -> Gain {
+        let (geometry, neurons, inputs) = (self.geometry(), self.neurons(), self.inputs());
+        let kernel = vec![Lanes([0.01; 16]); geometry.lanes()];
+        let conv = Conv::new(geometry, &kernel);
+        let lanes = vec![Lanes([0.01; 16]); inputs * neurons.div_ceil(16)];
+        let dense = Panels::new(inputs, neurons, &lanes);
+        let h = vec![0.5f32; rows * padded(inputs)];
+        let mut z = vec![0.0f32; rows * padded(neurons)];
+        let by_entries = seconds(|| {
+            for (h, z) in black_box(&h).chunks(padded(inputs)).zip(z.chunks_mut(padded(neurons))) {
+                conv.add_row(&h[..inputs], &mut z[..neurons]);
+            }
+        });
+        let by_all = seconds(|| dense.add_product(black_box(&h), &mut z));
+        let entries: usize = (0..neurons).map(|neuron| geometry.window(neuron).count()).sum();
+        Gain { operations: 2 * rows * entries, by_entries, by_all }
+    }
+}
+
+/// What the product with a convolution's matrix takes, in seconds: by its entries that are not 0, and by all.
+struct Gain {
+    operations: usize,
+    by_entries: f64,
+    by_all: f64,
+}
+
+impl Gain {
+    fn print(&self, name: &str, kind: &str) {
+        let rate = self.operations as f64 / self.by_entries / 1e9;
+        let [by_entries, by_all] = [self.by_entries, self.by_all].map(|seconds| 1e3 * seconds);
+        let ratio = by_all / by_entries;
+        println!(
+            "{name:<30} {by_entries:7.3} ms {kind}, {rate:5.1} GFLOP/s; {by_all:7.3} ms dense: {ratio:5.1} times as long"
+        );
+    }
+}
+
+/// The shortest of several rounds.
+fn seconds(round: impl FnMut()) -> f64 {
+    1e-9 / best(1.0, round)
 }
 
 fn convolutions() {
     let layers = [Convolution { channels: 3, size: 32, out: 8 }, Convolution { channels: 8, size: 16, out: 16 }];
     for rows in [ROWS, 12] {
         for layer in &layers {
-            let (sparse, dense, rate) = layer.measure(rows);
             let (inputs, neurons) = (layer.inputs(), layer.neurons());
-            let name = format!("{rows} rows back {neurons} to {inputs}");
-            println!("{name:<25} {sparse:7.3} ms sparse, {rate:.1} GFLOP/s; {dense:7.3} ms dense");
+            layer.back(rows).print(&format!("{rows} rows back {neurons} to {inputs}"), "sparse");
+            layer.forward(rows).print(&format!("{rows} rows forward {inputs} to {neurons}"), "convolution");
         }
     }
 }
