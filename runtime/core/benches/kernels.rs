@@ -37,7 +37,10 @@ mod peak {
                 let half = $set(black_box(0.5));
                 let mut sums = [$set(black_box(1.0)); SUMS];
                 for _ in 0..STEPS {
-                    sums = sums.map(|sum| $fma(sum, half, half));
+                    // A loop: a closure would not be compiled for these vectors, and be called for each.
+                    for sum in &mut sums {
+                        *sum = $fma(*sum, half, half);
+                    }
                 }
                 black_box(sums.into_iter().reduce(|a, b| $add(a, b)));
             }
