@@ -4,7 +4,7 @@
 //! Peak is what a loop of independent fused multiply-adds in registers reaches, on the widest vectors the machine has.
 
 use pg_core::kernel::sparse::{Columns, Entry};
-use pg_core::kernel::{Lanes, Layer, Linear, Panel, Panels, Scalar, Simd, Vectorised, ZERO, dispatch, padded};
+use pg_core::kernel::{AddRow, Lanes, Layer, Linear, Panel, Panels, Scalar, Simd, Vectorised, ZERO, dispatch, padded};
 use pg_core::map::{Conv, Geometry};
 use std::hint::black_box;
 use std::time::Instant;
