@@ -9,6 +9,8 @@ use pg_codegen::read::onnx::proto::{AttributeProto, NodeProto, TensorProto};
 
 /// Planes have at most so many entries together: the oracle pays for each ReLU.
 const MOST_ENTRIES: i64 = 12;
+/// How often a window is drawn until one fits.
+const TRIES: usize = 4;
 
 /// Channels, height and width.
 type Planes = [i64; 3];
@@ -22,11 +24,16 @@ struct Draft<'a> {
     values: Vec<(String, Planes)>,
 }
 
-/// A model of an input with at most four entries and two or three steps.
+/// A model of an input with at most four entries and one to three steps.
 pub fn draft(random: &mut Random) -> ModelProto {
-    let input = random.pick(&[[1, 2, 2], [1, 1, 3], [1, 1, 4], [1, 3, 1], [2, 1, 2], [2, 2, 1], [1, 1, 2]]);
+    let input = random.pick(&[[1, 2, 2], [1, 1, 3], [1, 1, 4], [1, 3, 1], [1, 4, 1], [2, 1, 2], [2, 2, 1]]);
     let mut draft = Draft { random, nodes: vec![], constants: vec![], values: vec![("x".into(), input)] };
-    for _ in 0..2 + draft.random.below(2) {
+    // Most begin with a convolution whose window is more than a place: others have little left to slide over.
+    if draft.random.below(4) > 0 {
+        draft.conv();
+        draft.piecewise("Relu");
+    }
+    for _ in 0..1 + draft.random.below(2) {
         draft.step();
     }
     let (last, planes) = draft.last();
@@ -93,7 +100,7 @@ impl Draft<'_> {
     /// kernel, so that no window is empty.
     fn window(&mut self, [_, height, width]: Planes, channels: i64) -> Option<(Vec<i64>, Vec<AttributeProto>, Planes)> {
         let kernel = self.random.pick(&[[1, 2], [2, 1], [2, 2]]);
-        let strides = [0; 2].map(|_| 1 + self.random.below(2) as i64);
+        let strides = [0; 2].map(|_| self.random.pick(&[1, 1, 2]));
         let mut pad = |axis: usize| self.random.below(kernel[axis] as usize) as i64;
         let pads = [pad(0), pad(1), pad(0), pad(1)];
         let along =
@@ -107,7 +114,8 @@ impl Draft<'_> {
     fn conv(&mut self) {
         let (from, planes) = self.last();
         let outputs = 1 + self.random.below(2) as i64;
-        let Some((kernel, mut attributes, out)) = self.window(planes, outputs) else { return };
+        let window = (0..TRIES).find_map(|_| self.window(planes, outputs));
+        let Some((kernel, mut attributes, out)) = window else { return };
         let groups = if planes[0] == outputs && self.coin() { outputs } else { 1 };
         attributes.push(int("group", groups));
         let (weight, bias) =
@@ -117,7 +125,8 @@ impl Draft<'_> {
 
     fn pool(&mut self, op: &str) {
         let (from, planes) = self.last();
-        let Some((_, mut attributes, out)) = self.window(planes, planes[0]) else { return };
+        let window = (0..TRIES).find_map(|_| self.window(planes, planes[0]));
+        let Some((_, mut attributes, out)) = window else { return };
         if op == "AveragePool" {
             attributes.push(int("count_include_pad", self.random.below(2) as i64));
         }
