@@ -98,10 +98,11 @@ impl Operation {
         self.real(&a.clone().into(), &b.clone().into()).map(|real| real.low)
     }
 
-    /// Whether the rounding error of the operation is itself representable.
+    /// Whether the rounding error of the operation can be computed without error.
     fn residual_is_exact(self, a: f64, b: f64) -> bool {
         match self {
-            Operation::Add | Operation::Sub => true,
+            // Near the largest number it is, but the differences that give it overflow: then the result is unusable.
+            Operation::Add | Operation::Sub => a.abs().max(b.abs()) < f64::MAX / 4.0,
             Operation::Mul => a == 0.0 || b == 0.0 || (a * b).abs() >= UNDERFLOW,
             Operation::Div => a == 0.0 || a.abs() >= UNDERFLOW,
         }

@@ -149,7 +149,12 @@ fn a_witness_lies_in_the_region() {
         for _ in 0..50 {
             let x = sample(&mut random, &case);
             let witness = Witness::replay(&network, &property, &x);
-            assert_eq!(witness.is_some(), case.holds_at(&x), "{x:?}\n{}", vnnlib::text(&case));
+            // Where a float stands for a fixed number, the witness is of that number.
+            let is_wrong = match &witness {
+                Some(witness) => !case.holds_exactly_at(witness.point()),
+                None => case.holds_at(&x),
+            };
+            assert!(!is_wrong, "{x:?}\n{}", vnnlib::text(&case));
             inside += usize::from(witness.is_some());
         }
     }
@@ -166,6 +171,10 @@ fn properties_are_read_as_the_oracle_reads_them() {
         property.check_shape(network.inputs(), network.outputs()).expect("the sizes of the network");
         for _ in 0..50 {
             let x = sample(&mut random, &case);
+            // Where a float stands for a fixed number, the oracle would have to be asked about that.
+            if property.disjuncts.iter().any(|d| !d.region.is_of_floats() && d.region.contains(&x)) {
+                continue;
+            }
             let exact_x: Vec<_> = x.iter().map(|&v| exact(v)).collect();
             let y: Vec<f64> = eval_exact(&case.net, &exact_x).iter().map(|v| v.to_f64().expect("a number")).collect();
             let exact_y: Vec<_> = y.iter().map(|&v| BigRational::from_float(v).expect("a number")).collect();
