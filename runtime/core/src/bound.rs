@@ -76,11 +76,16 @@ pub fn slop<'l>(shape: &Shape, stage: usize, largest: impl Fn(Source) -> &'l [f6
             let (mut size, mut read) = (0.0, 0.0);
             edge.map.row(j).for_each(|(i, w)| (size, read) = (size + f64::from(w).abs() * sizes[i], read + sizes[i]));
             cost += sum_error(shape.terms_back(edge.from), size);
-            // What is exact costs nothing, also where there is no bound to multiply it with.
-            cost += if weight_error == 0.0 { 0.0 } else { weight_error * read };
+            cost += stated(weight_error, read);
         }
         *into = at_most(cost, 2 * terms + 8);
     }
+}
+
+/// What a stated error of coefficients costs, times what they multiply. What is exact costs nothing, also where there is no bound to
+/// multiply it with.
+fn stated(error: f64, read: f64) -> f64 {
+    if error == 0.0 { 0.0 } else { error * read }
 }
 
 /// What underflow may cost the coefficients of a source's activations, the largest of which are given.
@@ -108,7 +113,7 @@ pub fn interval<'r>(stage: &Stage, neuron: usize, range: impl Fn(Source) -> (&'r
     let lower = |bias: f64, value: f64| {
         let mut sum = Sum::new(bias, bias_error);
         sum.add(value, size, terms);
-        sum.charge(if weight_error == 0.0 { 0.0 } else { weight_error * read }, terms + 1);
+        sum.charge(stated(weight_error, read), terms + 1);
         sum.lower()
     };
     (lower(bias, least), -lower(-bias, -most))

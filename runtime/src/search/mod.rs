@@ -10,7 +10,7 @@ mod root;
 mod tail;
 
 use crate::ending;
-use crate::options::{Engine, Inference, Options};
+use crate::options::{Engine, Options};
 use crate::property::Property;
 use crate::report::{Control, Counters, Times};
 use crate::tuning::Tuning;
@@ -107,8 +107,7 @@ impl<'a> Search<'a> {
     fn run(&mut self, tickets: Vec<Ticket>) -> Result<(), End> {
         self.sample()?;
         let mut regions = self.root_regions(tickets)?;
-        let is_paper = self.options.engine == Engine::Peregrinn && self.options.inference == Inference::Symbolic;
-        if is_paper {
+        if !self.raises() {
             return self.peregrinn(regions);
         }
         if self.shape.last() > 0 {

@@ -76,7 +76,7 @@ impl<'a> Search<'a> {
     }
 
     /// Whether bounds are raised by slopes of their own; the paper's are the chord's.
-    fn raises(&self) -> bool {
+    pub fn raises(&self) -> bool {
         self.options.engine != Engine::Peregrinn || self.options.inference != Inference::Symbolic
     }
 

@@ -1,5 +1,6 @@
 //! A convolution: a small kernel, applied at every place of its output.
 
+use super::each_multiplier;
 use crate::kernel::conv::Product;
 use crate::kernel::{AddRow, Geometry, Lanes, Scalar, dispatch, padded};
 
@@ -50,14 +51,7 @@ impl<'a> Conv<'a> {
     }
 
     pub fn add_back<T: Scalar>(&self, nu: &[T], mu: &mut [T]) {
-        for (nu, mu) in nu.chunks(padded(self.rows())).zip(mu.chunks_mut(padded(self.cols()))) {
-            for (neuron, &nu) in nu[..self.rows()].iter().enumerate() {
-                // Most multipliers are 0 where a row reaches a part of the network only; a NaN is not.
-                if nu != T::default() {
-                    self.add_neuron(neuron, nu, mu);
-                }
-            }
-        }
+        each_multiplier(self.rows(), self.cols(), nu, mu, |neuron, nu, mu| self.add_neuron(neuron, nu, mu));
     }
 
     /// Adds so many times a neuron's row.

@@ -5,7 +5,7 @@ mod dense;
 mod sparse;
 
 pub use crate::kernel::Geometry;
-use crate::kernel::{Lanes, Scalar};
+use crate::kernel::{Lanes, Scalar, padded};
 pub use conv::Conv;
 pub use dense::Dense;
 pub use sparse::Sparse;
@@ -113,6 +113,22 @@ impl<T, D: Iterator<Item = T>, S: Iterator<Item = T>, C: Iterator<Item = T>> Ite
             Entries::Dense(entries) => entries.fold(start, add),
             Entries::Sparse(entries) => entries.fold(start, add),
             Entries::Conv(entries) => entries.fold(start, add),
+        }
+    }
+}
+
+/// Each multiplier that is not 0, with its neuron, and the row of coefficients that it adds to. Most are 0 where a row reaches a
+/// part of the network only; a NaN is not.
+fn each_multiplier<T: Scalar>(
+    rows: usize,
+    cols: usize,
+    nu: &[T],
+    mu: &mut [T],
+    mut add: impl FnMut(usize, T, &mut [T]),
+) {
+    for (nu, mu) in nu.chunks(padded(rows)).zip(mu.chunks_mut(padded(cols))) {
+        for (neuron, &nu) in nu[..rows].iter().enumerate().filter(|(_, nu)| **nu != T::default()) {
+            add(neuron, nu, mu);
         }
     }
 }

@@ -1,5 +1,6 @@
 //! A matrix of few entries: for each row the columns that are not 0, and what is there.
 
+use super::each_multiplier;
 use crate::kernel::{AddRow, Scalar, padded};
 
 #[derive(Clone, Copy)]
@@ -62,17 +63,12 @@ impl<'a> Sparse<'a> {
     }
 
     pub fn add_back<T: Scalar>(&self, nu: &[T], mu: &mut [T]) {
-        for (nu, mu) in nu.chunks(padded(self.rows())).zip(mu.chunks_mut(padded(self.cols))) {
-            for (neuron, &nu) in nu[..self.rows()].iter().enumerate() {
-                // Most multipliers are 0 where a row reaches a part of the network only; a NaN is not.
-                if nu != T::default() {
-                    let (columns, values) = self.entries_of(neuron);
-                    for (&col, &w) in columns.iter().zip(values) {
-                        mu[col as usize] += T::widen(w) * nu;
-                    }
-                }
+        each_multiplier(self.rows(), self.cols, nu, mu, |neuron, nu, mu| {
+            let (columns, values) = self.entries_of(neuron);
+            for (&col, &w) in columns.iter().zip(values) {
+                mu[col as usize] += T::widen(w) * nu;
             }
-        }
+        });
     }
 
     pub fn row(self, neuron: usize) -> impl Iterator<Item = (usize, f32)> + 'a {
