@@ -21,6 +21,7 @@ pub struct Tuning {
     pub phases: PhasesTuning,
     pub tail: TailTuning,
     pub boxes: BoxTuning,
+    pub wander: WanderTuning,
     pub peregrinn: PeregrinnTuning,
     pub cuts: CutTuning,
     pub exact: ExactTuning,
@@ -225,13 +226,32 @@ pub struct BoxTuning {
     pub few_inputs: usize,
     /// A box is too small when every side is below this part of the property's, or when it has been halved so often.
     pub smallest: f64,
-    pub deepest: u64,
-    /// With so few undecided neurons their phases are the quicker way from the start.
-    pub few_phases: usize,
-    /// A descent for one box in so many; the centre of every box is tried.
-    pub descend_every: u64,
-    /// The part of the largest gradient that is added to all, so that no input is forgotten.
-    pub floor: f64,
+    pub deepest: u32,
+    /// At most so many undecided neurons of a stage are bounded one by one.
+    pub refined: usize,
+    /// At most so many hidden neurons are remembered as decided on a box around.
+    pub most_known: usize,
+    /// Steps towards the best combination of rows.
+    pub combinations: usize,
+    /// A point whose rows are all below this is replayed.
+    pub near: f64,
+    /// Batches for each thread between two looks at what is open, if there are several.
+    pub batches: usize,
+}
+
+/// Random descents over boxes.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub struct WanderTuning {
+    /// Points that move together, and how often.
+    pub walkers: usize,
+    pub steps: usize,
+    /// How far a point moves at first and at most, as part of a side, and what success and failure make of that.
+    pub first_stride: f64,
+    pub longer: f64,
+    pub shorter: f64,
+    /// Rounds at first, at most, if there are many goals; and later.
+    pub most_rounds: usize,
+    pub rounds: usize,
 }
 
 /// The paper's engine.

@@ -6,6 +6,7 @@
 #![cfg_attr(not(feature = "std"), no_std)]
 
 pub mod bound;
+pub mod boxes;
 #[doc(hidden)]
 pub mod kernel;
 pub mod map;

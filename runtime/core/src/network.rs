@@ -1,5 +1,6 @@
 //! The contract between a network and everything that evaluates or verifies it.
 
+use crate::boxes::{Room, Task};
 use crate::shape::Shape;
 
 /// A ReLU network: its weights as borrowed data, and how it is evaluated.
@@ -14,6 +15,11 @@ pub trait Network: Sync {
 
     /// Evaluates one or more inputs, one after the other in `x`, to as many outputs in `y`, in float32.
     fn forward(&self, x: &[f32], y: &mut [f32]);
+
+    /// Does a step of the work on a batch of boxes of inputs, in float32.
+    fn bound_boxes(&self, room: &mut Room<f32>, task: Task<f32>) {
+        crate::boxes::run_32(&self.shape(), room, task);
+    }
 
     /// The model's tensors, in order, where it declares several as its inputs: then the inputs are their entries, one after
     /// the other.

@@ -5,6 +5,7 @@
 
 mod batch;
 mod bounder;
+mod boxes;
 mod buffer;
 mod compact;
 mod cone;
@@ -17,6 +18,7 @@ mod table;
 
 pub use batch::{Batch, Buffers, Node, ROWS, Split, Subproblem};
 pub use bounder::{Bounder, NOT_EMPTY};
+pub use boxes::{BoxBatch, BoxKernel, BoxNumber, BoxRow, Directions};
 pub use buffer::Buffer;
 pub use compact::{Compact, CompactStage, Slot};
 pub use cone::Targets;

@@ -105,6 +105,11 @@ pub fn verify_tuned(
 impl<'a> Search<'a> {
     /// Closes every leaf, or says what ended the search.
     fn run(&mut self, tickets: Vec<Ticket>) -> Result<(), End> {
+        let few = self.shape.inputs <= self.tuning.boxes.few_inputs;
+        if self.options.engine == Engine::Auto && few {
+            let regions = self.split_inputs(tickets)?;
+            return self.peregrinn(regions);
+        }
         self.sample()?;
         let mut regions = self.root_regions(tickets)?;
         if !self.raises() {
@@ -113,9 +118,7 @@ impl<'a> Search<'a> {
         if self.shape.last() > 0 {
             regions.iter().try_for_each(|region| self.attack_goals(region, 0))?;
         }
-        let few = self.shape.inputs <= self.tuning.boxes.few_inputs;
         match self.options.engine {
-            Engine::Auto if few => regions = self.split_inputs(regions)?,
             Engine::Auto | Engine::Phases => regions.iter_mut().try_for_each(|region| self.close_region(region))?,
             Engine::Peregrinn => regions.iter_mut().try_for_each(|region| self.tighten_region(region))?,
         }
@@ -137,15 +140,15 @@ impl<'a> Search<'a> {
     }
 
     /// Closes a part of a disjunct before it is a goal.
-    fn close_part(&mut self, disjunct: usize, ticket: Ticket, reason: Reason) {
+    fn close_part(&mut self, tree: usize, ticket: Ticket, reason: Reason) {
         self.counters.nodes += 1;
         self.count(&reason);
-        self.proof.close(disjunct, ticket, &reason);
+        self.proof.close(tree, ticket, &reason);
     }
 
     fn close(&mut self, goal: Goal, reason: Reason) {
         self.count(&reason);
-        self.proof.close(goal.number, goal.ticket, &reason);
+        self.proof.close(goal.tree, goal.ticket, &reason);
     }
 
     /// Closes those goals of a region that have a reason.

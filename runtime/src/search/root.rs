@@ -90,7 +90,7 @@ impl<'a> Search<'a> {
         &mut self,
         region: &Region<'a>,
         disjunct: &'a Disjunct,
-        number: usize,
+        tree: usize,
         ticket: Ticket,
     ) -> Option<Goal<'a>> {
         let (inputs, outputs) = (self.shape.inputs, self.shape.outputs());
@@ -103,10 +103,10 @@ impl<'a> Search<'a> {
         self.counters.bound_rows += region.bounder.rows.take();
         match reason {
             Some(reason) => {
-                self.close_part(number, ticket, reason);
+                self.close_part(tree, ticket, reason);
                 None
             }
-            None => Some(Goal { disjunct, number, bounded: rows.len(), rows, margin, ticket }),
+            None => Some(Goal { disjunct, tree, bounded: rows.len(), rows, margin, ticket }),
         }
     }
 

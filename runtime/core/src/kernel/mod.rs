@@ -12,8 +12,10 @@ pub mod patches;
 pub mod relax;
 mod simd;
 pub mod sparse;
+mod vector;
 
 pub use geometry::{Geometry, pack_kernel};
 pub use layer::{AddRow, Layer, Linear, Panel, pack, pack_back, relu, relu_batch};
 pub use panels::{Chunk, Lanes, PANEL, Panels, ZERO, chunks, chunks_mut, padded};
 pub use simd::{Portable, Scalar, Simd, Vectorised, dispatch};
+pub use vector::{Plain, Vector, VectorOf};

@@ -8,10 +8,10 @@ use super::simd::{Scalar, Simd, Vectorised, dispatch};
 /// Columns of a panel.
 pub const PANEL: usize = 16;
 
-/// One number for each column of a panel.
-#[derive(Clone, Copy)]
+/// One number for each column of a panel, or for each box of a batch.
+#[derive(Clone, Copy, Debug, PartialEq)]
 #[repr(C, align(64))]
-pub struct Lanes(pub [f32; PANEL]);
+pub struct Lanes<T = f32>(pub [T; PANEL]);
 
 pub const ZERO: Lanes = Lanes([0.0; PANEL]);
 

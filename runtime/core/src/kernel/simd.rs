@@ -4,7 +4,8 @@
 //! it calls must be `#[inline(always)]` for that. The token [`Simd`] only says what differs: whether a fused
 //! multiply-add is one instruction, and how many rows keep the registers full.
 
-use core::ops::{Add, AddAssign, Mul};
+use super::vector::{Plain, Vector};
+use core::ops::{Add, AddAssign, Div, Mul, Sub};
 
 /// An instruction set, as far as the kernels need to know it.
 pub trait Simd: Copy {
@@ -12,11 +13,27 @@ pub trait Simd: Copy {
     const VECTOR: usize;
     const SUMS: usize;
 
+    /// Sixteen float32.
+    type Vector32: Vector<f32>;
+
     fn mul_add<T: Scalar>(a: T, b: T, c: T) -> T;
 }
 
 /// The numbers a kernel computes with; weights are float32 either way.
-pub trait Scalar: Copy + Default + PartialOrd + 'static + Add<Output = Self> + Mul<Output = Self> + AddAssign {
+pub trait Scalar:
+    Copy
+    + Default
+    + PartialOrd
+    + 'static
+    + Add<Output = Self>
+    + Sub<Output = Self>
+    + Mul<Output = Self>
+    + Div<Output = Self>
+    + AddAssign
+{
+    /// Sixteen of them.
+    type Vector<S: Simd>: Vector<Self>;
+
     fn widen(value: f32) -> Self;
 
     /// a·b + c, rounded once.
@@ -25,6 +42,8 @@ pub trait Scalar: Copy + Default + PartialOrd + 'static + Add<Output = Self> + M
 }
 
 impl Scalar for f32 {
+    type Vector<S: Simd> = S::Vector32;
+
     #[inline(always)]
     fn widen(value: f32) -> f32 {
         value
@@ -38,6 +57,8 @@ impl Scalar for f32 {
 }
 
 impl Scalar for f64 {
+    type Vector<S: Simd> = Plain<f64>;
+
     #[inline(always)]
     fn widen(value: f32) -> f64 {
         f64::from(value)
@@ -64,6 +85,8 @@ impl Simd for Portable {
     const VECTOR: usize = 16;
     const SUMS: usize = 8;
 
+    type Vector32 = Plain<f32>;
+
     #[inline(always)]
     fn mul_add<T: Scalar>(a: T, b: T, c: T) -> T {
         a * b + c
@@ -73,6 +96,7 @@ impl Simd for Portable {
 #[cfg(all(target_arch = "x86_64", feature = "std"))]
 mod x86 {
     use super::{Scalar, Simd, Vectorised};
+    use crate::kernel::vector::x86::{Halves, Wide};
 
     #[derive(Clone, Copy)]
     pub struct Avx2;
@@ -80,6 +104,8 @@ mod x86 {
     impl Simd for Avx2 {
         const VECTOR: usize = 32;
         const SUMS: usize = 12;
+
+        type Vector32 = Halves;
 
         #[inline(always)]
         fn mul_add<T: Scalar>(a: T, b: T, c: T) -> T {
@@ -93,6 +119,8 @@ mod x86 {
     impl Simd for Avx512 {
         const VECTOR: usize = 64;
         const SUMS: usize = 24;
+
+        type Vector32 = Wide;
 
         #[inline(always)]
         fn mul_add<T: Scalar>(a: T, b: T, c: T) -> T {

@@ -37,6 +37,18 @@ impl<'a> Dense<'a> {
         self.back.add_product(nu, mu);
     }
 
+    /// A neuron's weights, one a column: the lanes that they are among, and which one.
+    #[inline(always)]
+    pub fn column(&self, neuron: usize) -> (&'a [Lanes], usize) {
+        (&self.forward.lanes()[neuron / PANEL * self.cols()..][..self.cols()], neuron % PANEL)
+    }
+
+    /// The lanes that an activation's weights are among, one row a neuron.
+    #[inline(always)]
+    pub fn rows_of(&self, col: usize) -> &'a [Lanes] {
+        &self.back.lanes()[col / PANEL * self.rows()..][..self.rows()]
+    }
+
     #[inline]
     fn at(&self, row: usize, col: usize) -> f32 {
         self.back.lanes()[col / PANEL * self.rows() + row].0[col % PANEL]

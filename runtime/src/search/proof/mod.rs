@@ -3,6 +3,7 @@
 
 pub mod claim;
 pub mod exact;
+pub mod forms;
 pub mod parts;
 pub mod planes;
 mod reason;

@@ -14,6 +14,8 @@ pub enum Reason {
     Empty,
     /// A row is positive, by multipliers that a rule gives: no more is needed to check it.
     Bounded { row: usize, rule: Relaxation },
+    /// Forms of the rows over the box leave no counterexample: one or a combination is positive, or they clip all of it away.
+    Forms,
     /// A row is positive, by the multipliers of this node.
     Raised { row: usize, node: Node },
     /// The rows with these weights are positive, by the multipliers of a linear program.
@@ -26,13 +28,18 @@ pub enum Reason {
     Swept(Settled),
     /// Every node of the goal's own tree over phases is closed.
     Phases(Settled),
+    /// Every part of the goal's box is closed.
+    Boxes(Settled),
 }
 
 impl Reason {
     /// How many leaves it closes: one, or those of a tree.
     pub fn leaves(&self) -> u64 {
         match self {
-            Reason::Tree { settled, .. } | Reason::Swept(settled) | Reason::Phases(settled) => settled.leaves(),
+            Reason::Tree { settled, .. }
+            | Reason::Swept(settled)
+            | Reason::Phases(settled)
+            | Reason::Boxes(settled) => settled.leaves(),
             _ => 1,
         }
     }
@@ -62,6 +69,7 @@ impl Lemma<'_> {
 pub struct ClosedBy {
     pub empty: u64,
     pub bounded: u64,
+    pub forms: u64,
     pub raised: u64,
     pub certified: u64,
     pub infeasible: u64,
@@ -76,13 +84,14 @@ impl ClosedBy {
         let counter = match reason {
             Reason::Empty => &mut self.empty,
             Reason::Bounded { .. } => &mut self.bounded,
+            Reason::Forms => &mut self.forms,
             Reason::Raised { .. } => &mut self.raised,
             Reason::Certified(_) => &mut self.certified,
             Reason::Infeasible(_) => &mut self.infeasible,
             Reason::Tree { .. } => &mut self.tree_leaves,
             Reason::Swept(_) => &mut self.swept_pieces,
             // Its leaves were counted as they were closed.
-            Reason::Phases(_) => return 0,
+            Reason::Phases(_) | Reason::Boxes(_) => return 0,
         };
         *counter += reason.leaves();
         reason.leaves()

@@ -16,8 +16,8 @@ pub struct Region<'a> {
 /// That no input of a region is a counterexample of a disjunct.
 pub struct Goal<'a> {
     pub disjunct: &'a Disjunct,
-    /// The disjunct's number.
-    pub number: usize,
+    /// The number of the tree which the goal is a part of.
+    pub tree: usize,
     /// The disjunct's rows, then the tangents of its quadratics: where one of them is positive there is no counterexample.
     pub rows: Vec<Objective>,
     /// How many rows are bounded by themselves; the later ones serve the linear program.

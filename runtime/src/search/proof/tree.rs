@@ -61,10 +61,13 @@ impl Tree {
     }
 }
 
-/// The search's own trees, one for each disjunct of a property.
+/// The search's own trees: one for each disjunct of a property, and those that are grafted on parts of them.
 #[derive(Debug)]
 pub struct Proof {
+    disjuncts: usize,
     trees: Vec<Tree>,
+    /// For each grafted tree, the part that it stands for.
+    parts: Vec<Option<(usize, Ticket)>>,
 }
 
 /// That a property holds: a closed goal for each of its disjuncts. Only a [`Proof`] makes one.
@@ -76,22 +79,38 @@ pub struct Proved {
 impl Proof {
     /// And the ticket of each disjunct.
     pub fn new(property: &Property) -> (Proof, Vec<Ticket>) {
-        let (trees, tickets) = property.disjuncts.iter().map(|_| Tree::plant()).unzip();
-        (Proof { trees }, tickets)
+        let (trees, tickets): (Vec<Tree>, _) = property.disjuncts.iter().map(|_| Tree::plant()).unzip();
+        (Proof { disjuncts: trees.len(), trees, parts: vec![] }, tickets)
     }
 
-    pub fn split(&mut self, disjunct: usize, ticket: Ticket) -> [Ticket; 2] {
-        self.trees[disjunct].split(ticket)
+    /// A tree of its own for a part of another: once it is settled, the part is closed. Returns its number and its ticket.
+    pub fn graft(&mut self, tree: usize, part: Ticket) -> (usize, Ticket) {
+        let (grafted, ticket) = Tree::plant();
+        self.trees.push(grafted);
+        self.parts.push(Some((tree, part)));
+        (self.trees.len() - 1, ticket)
     }
 
-    pub fn close(&mut self, disjunct: usize, ticket: Ticket, reason: &Reason) {
-        self.trees[disjunct].close(ticket, reason);
+    pub fn split(&mut self, tree: usize, ticket: Ticket) -> [Ticket; 2] {
+        self.trees[tree].split(ticket)
+    }
+
+    pub fn close(&mut self, tree: usize, ticket: Ticket, reason: &Reason) {
+        self.trees[tree].close(ticket, reason);
+        let Some(part) = tree.checked_sub(self.disjuncts).and_then(|grafted| self.parts.get_mut(grafted)) else {
+            return;
+        };
+        if let Some(settled) = self.trees[tree].settled()
+            && let Some((tree, ticket)) = part.take()
+        {
+            self.close(tree, ticket, &Reason::Boxes(settled));
+        }
     }
 
     /// The evidence, if every disjunct is settled; otherwise how many are not.
     pub fn finish(&self) -> Result<Proved, usize> {
-        let settled: Vec<Settled> = self.trees.iter().filter_map(Tree::settled).collect();
-        match self.trees.len() - settled.len() {
+        let settled: Vec<Settled> = self.trees[..self.disjuncts].iter().filter_map(Tree::settled).collect();
+        match self.disjuncts - settled.len() {
             0 => Ok(Proved { disjuncts: settled }),
             open => Err(open),
         }
