@@ -227,8 +227,8 @@ pub struct BoxTuning {
     /// A box is too small when every side is below this part of the property's, or when it has been halved so often.
     pub smallest: f64,
     pub deepest: u32,
-    /// At most so many undecided neurons of a stage are bounded one by one.
-    pub refined: usize,
+    /// Undecided neurons of a stage are bounded one by one if that takes at most so many times the work of all forms before.
+    pub refined: f64,
     /// At most so many hidden neurons are remembered as decided on a box around.
     pub most_known: usize,
     /// Steps towards the best combination of rows.
@@ -249,8 +249,7 @@ pub struct WanderTuning {
     pub first_stride: f64,
     pub longer: f64,
     pub shorter: f64,
-    /// Rounds at first, at most, if there are many goals; and later.
-    pub most_rounds: usize,
+    /// Rounds after the first.
     pub rounds: usize,
 }
 

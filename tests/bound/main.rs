@@ -1,5 +1,6 @@
 //! The rigorous bound against exact minima: never above, whatever the multipliers, the weights and the graph.
 
+mod boxes;
 mod compact;
 mod plain;
 

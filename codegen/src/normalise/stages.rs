@@ -40,7 +40,8 @@ fn stage(node: &Node, map: &Affine, sources: &[Source]) -> Result<Stage, Error> 
         let mut rows = Rows::new(matrix.cols);
         for (row, error) in matrix.rows.iter().zip(&mut error.weight) {
             let mut found = Vec::with_capacity(row.len());
-            for &(col, v) in row {
+            // A zero of either sign adds nothing.
+            for &(col, v) in row.iter().filter(|(_, v)| (v.value, v.radius) != (0.0, 0.0)) {
                 let (nearest, distance) = v.to_nonzero_f32().ok_or_else(|| overflow("weight", v))?;
                 found.push((col, nearest));
                 *error = error.max(distance);

@@ -89,8 +89,8 @@ pub struct BoxKernel<'n, T> {
     lanes: Vec<Lanes<T>>,
     indices: Vec<u32>,
     bits: Vec<u16>,
-    /// At most so many undecided neurons of a stage are bounded one by one.
-    refined: usize,
+    /// How much work may go into bounds of undecided neurons, as a multiple of the way forward.
+    refined: f64,
 }
 
 struct Given<'n, T> {
@@ -108,7 +108,7 @@ pub struct BoxBatch<'b, 'n, T> {
 }
 
 impl<'n, T: BoxNumber> BoxKernel<'n, T> {
-    pub fn new(network: &'n dyn Network, directions: &Directions, refined: usize) -> BoxKernel<'n, T> {
+    pub fn new(network: &'n dyn Network, directions: &Directions, refined: f64) -> BoxKernel<'n, T> {
         let shape = network.shape();
         let places = Places::of(&shape);
         let list = &directions.list;
@@ -158,6 +158,13 @@ impl<T: BoxNumber> BoxBatch<'_, '_, T> {
     /// Bounds every hidden neuron.
     pub fn hidden(&mut self) {
         self.run(Task::Hidden);
+    }
+
+    /// The same by forms alone.
+    pub fn hidden_quickly(&mut self) {
+        let refined = std::mem::take(&mut self.room.refined);
+        self.hidden();
+        self.room.refined = refined;
     }
 
     /// Bounds directions, one after the other: for each a constant, then the inputs' coefficients.

@@ -9,20 +9,23 @@ use crate::map::Map;
 pub type Direction<'d, T> = &'d [(usize, T)];
 
 impl<T: Rounding> Pass<'_, '_, '_, T> {
-    /// Tightens the undecided neurons of a stage by passes back, two at a time and both sides of each, unless they are many.
+    /// Tightens the undecided neurons of a stage by passes back, two at a time and both sides of each, unless that takes too long. The
+    /// first stage's forms are exact.
     #[inline(always)]
     pub(super) fn refine<S: Simd>(&mut self, stage: usize) {
         let (start, width) = (self.shape.start(stage), self.shape.stages[stage].width());
         let zero = VectorOf::<S, T>::splat(T::default());
-        let mut count = 0;
+        let mut count = 0usize;
         for neuron in start..start + width {
             self.inherit::<S>(neuron);
             let (l, u) = (load::<S, T>(&self.room.lower[neuron]), load::<S, T>(&self.room.upper[neuron]));
             self.room.undecided[neuron] = zero.above(l) & u.above(zero);
             count += usize::from(self.room.undecided[neuron] != 0);
         }
-        // The first stage's forms are exact.
-        if stage == 0 || count > self.room.refined {
+        if stage == 0
+            || count == 0
+            || count.div_ceil(2) as f64 * self.work_back(stage) > self.room.refined * self.work_forward(stage)
+        {
             return;
         }
         let mut next = 0;
@@ -31,6 +34,23 @@ impl<T: Rounding> Pass<'_, '_, '_, T> {
             self.refine_pair::<S>(stage, [first, second]);
             next = second + 1;
         }
+    }
+
+    /// About the work of a pass back from a stage, in operations: products of what is alive, and the relaxation of each neuron.
+    fn work_back(&self, stage: usize) -> f64 {
+        let of = |k: usize| {
+            let entries: usize = self.shape.stages[k].edges.iter().map(|edge| edge.map.entries()).sum();
+            let alive = f64::from(self.room.counts[k]);
+            TOGETHER as f64 * alive * (8.0 + entries as f64 / self.shape.stages[k].width() as f64)
+        };
+        (0..stage).map(of).sum()
+    }
+
+    /// About the work of the way forward through a stage.
+    fn work_forward(&self, stage: usize) -> f64 {
+        let terms = 2.0 * (self.shape.inputs as f64 + 1.0);
+        let entries = |k: usize| self.shape.stages[k].edges.iter().map(|edge| edge.map.entries()).sum::<usize>();
+        (0..=stage).map(|k| terms * entries(k) as f64).sum()
     }
 
     fn next_undecided(&self, start: usize, mut neurons: core::ops::Range<usize>) -> Option<usize> {

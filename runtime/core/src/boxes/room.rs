@@ -53,8 +53,9 @@ pub struct Room<'r, T> {
     pub undecided: &'r mut [u16],
     pub known_on: &'r mut [u16],
     pub known_off: &'r mut [u16],
-    /// At most so many undecided neurons of a stage are bounded by passes back to the inputs.
-    pub refined: usize,
+    /// Undecided neurons of a stage are bounded by passes back to the inputs if that takes at most so many times the work of the
+    /// way forward.
+    pub refined: f64,
     /// Multiply-adds so far, of whole vectors.
     pub work: u64,
 }
@@ -131,7 +132,7 @@ impl<'r, T: Rounding> Room<'r, T> {
         mut lanes: &'r mut [Lanes<T>],
         indices: &'r mut [u32],
         mut bits: &'r mut [u16],
-        refined: usize,
+        refined: f64,
     ) -> Room<'r, T> {
         let places = Places::of(shape);
         assert_eq!((lanes.len(), indices.len(), bits.len()), (places.lanes, places.indices, places.bits));

@@ -68,12 +68,26 @@ pub fn judge<T: BoxNumber>(
 ) -> Vec<Judged> {
     let mut batch = kernel.batch();
     load(&mut batch, &cells);
-    batch.hidden();
-    let mut passes = first_pass(&mut batch, question, &cells);
+    let is_open = |batch: &BoxBatch<T>, passes: &Passes<T>| {
+        (0..cells.len()).any(|lane| !closed_at_once(batch, question, &cells[lane], lane, passes))
+    };
+    // Of many roots most fall at once.
+    let are_roots = cells.len() == LANES && cells.iter().all(|cell| cell.depth == 0);
+    let quick = are_roots.then(|| {
+        batch.hidden_quickly();
+        first_pass(&mut batch, question, &cells)
+    });
+    let mut passes = match quick.filter(|passes| !is_open(&batch, passes)) {
+        Some(passes) => passes,
+        None => {
+            batch.hidden();
+            first_pass(&mut batch, question, &cells)
+        }
+    };
+    let is_open = is_open(&batch, &passes);
     let inputs = cells[0].lower.len();
     let undecided = batch.room.undecided.iter().fold(0, |all, lanes| all | lanes);
     let mut points: Vec<Vec<(usize, Vec<f64>)>> = cells.iter().map(|_| vec![]).collect();
-    let is_open = (0..cells.len()).any(|lane| !closed_at_once(&batch, question, &cells[lane], lane, &passes));
     if is_open && undecided != 0 {
         for (lane, cell) in cells.iter().enumerate() {
             corner(&mut batch, question, cell, lane, &passes);

@@ -23,8 +23,7 @@ impl<'a> Search<'a> {
         let mut random = Random::new(self.options.seed.wrapping_add(time));
         let goals = question.roots.iter().enumerate().flat_map(|(r, root)| (0..root.goals.len()).map(move |g| (r, g)));
         let goals: Vec<(usize, usize)> = goals.collect();
-        let rounds =
-            if time == 0 { goals.len().div_ceil(tuning.walkers).min(tuning.most_rounds) } else { tuning.rounds };
+        let rounds = if time == 0 { 1 } else { tuning.rounds };
         for round in 0..rounds {
             self.go_on()?;
             let first = round * tuning.walkers;
