@@ -235,6 +235,13 @@ pub struct BoxTuning {
     pub combinations: usize,
     /// A point whose rows are all below this is replayed.
     pub near: f64,
+    /// Where the relaxation explains less than this part of a bound's distance to the truth, finer numbers are asked.
+    pub rounding: f64,
+    /// A box that was halved so often, with at most so many undecided neurons, is for phases if the rows at its best point are
+    /// below this part of what they vary by.
+    pub deep: u32,
+    pub few_phases: usize,
+    pub touch: f64,
     /// Batches for each thread between two looks at what is open, if there are several.
     pub batches: usize,
 }

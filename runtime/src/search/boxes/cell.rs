@@ -29,6 +29,19 @@ pub struct Judged {
     pub next: Next,
     /// Points that are worth a try, each for a goal.
     pub points: Vec<(usize, Vec<f64>)>,
+    best: Best,
+}
+
+/// The combination of a goal's rows that comes nearest to excluding it.
+#[derive(Default)]
+struct Best {
+    goal: usize,
+    /// Its least value, by how much it varies, and where it is least.
+    bound: f64,
+    swing: f64,
+    point: Vec<f64>,
+    /// What the relaxation may cost it at most.
+    cost: f64,
 }
 
 /// What to do with what is left.
@@ -41,6 +54,8 @@ pub enum Next {
     },
     /// Boxes say no more about it in these numbers.
     Stubborn,
+    /// It touches the border of the property, and few neurons are undecided: for phases.
+    Touched,
 }
 
 /// Bounds of rows, as often as they were bounded: for each direction a constant and coefficients.
@@ -107,7 +122,47 @@ pub fn judge<T: BoxNumber>(
         let lane = Lane { batch: &batch, lane, passes: &passes, root: &question.roots[cell.root], tuning };
         judged.push(lane.judge(Cell { known, ..cell }, &scores, is_exact, points));
     }
+    try_points(&mut batch, question, &mut judged, tuning);
     judged
+}
+
+/// Evaluates the best point of each cell that is left: what it says about halving, and whether it is worth a try.
+fn try_points<T: BoxNumber>(batch: &mut BoxBatch<T>, question: &Question, judged: &mut [Judged], tuning: &BoxTuning) {
+    if !judged.iter().any(|judged| matches!(judged.next, Next::Halve { .. } | Next::Stubborn)) {
+        return;
+    }
+    for (lane, judged) in judged.iter().enumerate() {
+        judged.best.point.iter().enumerate().for_each(|(i, &x)| batch.room.value[i].0[lane] = T::nearest(x));
+    }
+    batch.points();
+    let outputs = batch.room.value.len() - batch.outputs();
+    for (lane, judged) in judged.iter_mut().enumerate().filter(|(_, judged)| !judged.left.open.is_empty()) {
+        let undecided = batch.room.undecided.iter().filter(|lanes| **lanes >> lane & 1 == 1).count();
+        let values = &batch.room.value;
+        let (x, y) = (|i: usize| values[i].0[lane].to_f64(), |o: usize| values[outputs + o].0[lane].to_f64());
+        let goal = &question.roots[judged.left.root].goals[judged.best.goal];
+        let worst = goal.worst(&question.directions, x, y);
+        if worst <= tuning.near {
+            judged.points.push((judged.best.goal, std::mem::take(&mut judged.best.point)));
+        }
+        if matches!(judged.next, Next::Halve { .. }) {
+            judged.best.advise(worst, undecided, judged.left.depth, &mut judged.next, tuning);
+        }
+    }
+}
+
+impl Best {
+    /// Whether halving is the way, by the value of the rows at the best point.
+    fn advise(&self, worst: f64, undecided: usize, depth: u32, next: &mut Next, tuning: &BoxTuning) {
+        // The bound is farther below than the relaxation explains: that is rounding.
+        if self.cost < tuning.rounding * (worst - self.bound) {
+            *next = Next::Stubborn;
+        }
+        // A cell at the border of the property: halving it would leave many that are.
+        if depth >= tuning.deep && undecided <= tuning.few_phases && worst <= tuning.touch * self.swing {
+            *next = Next::Touched;
+        }
+    }
 }
 
 /// Boxes and known neurons of the cells; lanes that are left over repeat the last one.
@@ -241,17 +296,19 @@ struct Lane<'l, 'b, 'n, T> {
 }
 
 impl<T: BoxNumber> Lane<'_, '_, '_, T> {
-    fn judge(&self, cell: Cell, smear: &[f64], is_exact: bool, mut points: Vec<(usize, Vec<f64>)>) -> Judged {
-        let inputs = cell.lower.len();
-        let before = cell.open.clone();
-        let (mut open, mut rest, mut best) = (Vec::new(), None::<Part>, (f64::NEG_INFINITY, vec![0.0; inputs + 1]));
+    fn judge(&self, cell: Cell, smear: &[f64], is_exact: bool, points: Vec<(usize, Vec<f64>)>) -> Judged {
+        let (inputs, before) = (cell.lower.len(), cell.open.clone());
+        let (mut open, mut rest) = (Vec::new(), None::<Part>);
+        let (mut best, mut form) = (Best::default(), vec![0.0; inputs + 1]);
         for &goal in &before {
             let mut part = Part::whole(inputs);
             let Some(combined) = self.exclude(goal, &mut part) else { continue };
-            points.push((goal, self.point(&cell, &part.lowest(&combined))));
-            let low = least(&combined, &part);
-            if low > best.0 || rest.is_none() {
-                best = (low, combined);
+            let bound = least(&combined, &part);
+            if open.is_empty() || bound > best.bound {
+                let swing = combined[1..].iter().map(|a| a.abs()).sum();
+                let point = self.point(&cell, &part.lowest(&combined));
+                best = Best { goal, bound, swing, point, cost: smear.iter().sum() };
+                form = combined;
             }
             match &mut rest {
                 None => rest = Some(part),
@@ -260,11 +317,11 @@ impl<T: BoxNumber> Lane<'_, '_, '_, T> {
             open.push(goal);
         }
         let Some(part) = rest else {
-            return Judged { before, left: Cell { open, ..cell }, next: Next::Closed, points };
+            return Judged { before, left: Cell { open, ..cell }, next: Next::Closed, points, best };
         };
         let left = self.clipped(Cell { open, ..cell }, &part);
-        let next = self.next(&left, &part, smear, &best.1, is_exact);
-        Judged { before, left, next, points }
+        let next = if is_exact { Next::Stubborn } else { self.next(&left, &part, smear, &form) };
+        Judged { before, left, next, points, best }
     }
 
     /// Tries to exclude a goal; if it stays open, the best combination of its rows, and the part is what they leave of the box.
@@ -319,8 +376,8 @@ impl<T: BoxNumber> Lane<'_, '_, '_, T> {
     }
 
     /// Which input to halve: the one that moves the relaxation most, of those that can be halved.
-    fn next(&self, cell: &Cell, part: &Part, smear: &[f64], form: &[f64], is_exact: bool) -> Next {
-        if is_exact || cell.depth >= self.tuning.deepest {
+    fn next(&self, cell: &Cell, part: &Part, smear: &[f64], form: &[f64]) -> Next {
+        if cell.depth >= self.tuning.deepest {
             return Next::Stubborn;
         }
         let is_splittable = |&i: &usize| {

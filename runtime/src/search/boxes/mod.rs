@@ -37,7 +37,9 @@ struct Front<'a, T> {
 /// What the cells of a round have come to.
 #[derive(Default)]
 struct Round {
+    /// For finer numbers, and for phases.
     stubborn: Vec<OpenCell>,
+    touched: Vec<OpenCell>,
     points: Vec<(usize, usize, Vec<f64>)>,
 }
 
@@ -66,8 +68,10 @@ impl<'a> Search<'a> {
                 fine.open.append(&mut round.stubborn);
                 round
             };
-            stubborn.extend(round.stubborn);
-            self.try_cells(&question, &round.points)?;
+            stubborn.extend(round.stubborn.into_iter().chain(round.touched));
+            for (root, goal, point) in &round.points {
+                self.try_near(question.roots[*root].goals[*goal].disjunct, point)?;
+            }
         }
         self.regions_of(&question, stubborn)
     }
@@ -189,7 +193,7 @@ impl<'a> Search<'a> {
         open: &mut Vec<OpenCell>,
         round: &mut Round,
     ) {
-        let Judged { before, left, next, points } = judged;
+        let Judged { before, left, next, points, .. } = judged;
         let root = &question.roots[left.root];
         let depth = u64::from(left.depth);
         self.counters.max_depth = self.counters.max_depth.max(depth);
@@ -208,6 +212,7 @@ impl<'a> Search<'a> {
         match next {
             Next::Closed => {}
             Next::Stubborn => round.stubborn.push(OpenCell { cell: left, tickets: kept }),
+            Next::Touched => round.touched.push(OpenCell { cell: left, tickets: kept }),
             Next::Halve { input, upper_last } => {
                 let (mut below, mut above) = (vec![], vec![]);
                 for (&goal, ticket) in left.open.iter().zip(kept) {
@@ -224,23 +229,6 @@ impl<'a> Search<'a> {
                 open.extend(if upper_last { [lower, upper] } else { [upper, lower] });
             }
         }
-    }
-
-    /// Replays points of cells that look like counterexamples.
-    fn try_cells(&mut self, question: &Question<'a>, points: &[(usize, usize, Vec<f64>)]) -> Result<(), End> {
-        let (inputs, outputs) = (self.shape.inputs, self.shape.outputs());
-        let x: Vec<f32> = points.iter().flat_map(|(_, _, point)| point.iter().map(|&v| v as f32)).collect();
-        let mut y = vec![0.0; points.len() * outputs];
-        self.network.forward(&x, &mut y);
-        let at = x.chunks(inputs).zip(y.chunks(outputs));
-        for ((root, goal, point), (x, y)) in points.iter().zip(at) {
-            let goal = &question.roots[*root].goals[*goal];
-            let worst = goal.worst(&question.directions, |i| f64::from(x[i]), |o| f64::from(y[o]));
-            if worst <= self.tuning.boxes.near {
-                self.try_near(goal.disjunct, point)?;
-            }
-        }
-        Ok(())
     }
 
     /// Stubborn cells as regions, bounded in float64.
