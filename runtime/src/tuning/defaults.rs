@@ -56,7 +56,7 @@ impl Default for Tuning {
                 most_known: 4096,
                 combinations: 12,
                 near: 1e-5,
-                rounding: 0.25,
+                rounding: 0.1,
                 deep: 20,
                 few_phases: 16,
                 touch: 0.05,

@@ -146,16 +146,26 @@ fn try_points<T: BoxNumber>(batch: &mut BoxBatch<T>, question: &Question, judged
             judged.points.push((judged.best.goal, std::mem::take(&mut judged.best.point)));
         }
         if matches!(judged.next, Next::Halve { .. }) {
-            judged.best.advise(worst, undecided, judged.left.depth, &mut judged.next, tuning);
+            let kind = (judged.left.depth, T::RELATIVE > pg_core::rounding::EPSILON);
+            judged.best.advise(worst, undecided, kind, &mut judged.next, tuning);
         }
     }
 }
 
 impl Best {
     /// Whether halving is the way, by the value of the rows at the best point.
-    fn advise(&self, worst: f64, undecided: usize, depth: u32, next: &mut Next, tuning: &BoxTuning) {
-        // The bound is farther below than the relaxation explains: that is rounding.
-        if self.cost < tuning.rounding * (worst - self.bound) {
+    fn advise(
+        &self,
+        worst: f64,
+        undecided: usize,
+        (depth, is_coarse): (u32, bool),
+        next: &mut Next,
+        tuning: &BoxTuning,
+    ) {
+        // The bound is farther below than the relaxation explains, or than the rows of a small cell vary: that is rounding, by
+        // which neurons may be undecided too.
+        let is_small = is_coarse && depth >= tuning.deep;
+        if self.cost.min(if is_small { self.swing } else { f64::INFINITY }) < tuning.rounding * (worst - self.bound) {
             *next = Next::Stubborn;
         }
         // A cell at the border of the property: halving it would leave many that are.
