@@ -58,12 +58,12 @@ pub struct AscentTuning {
     pub least_scale: f32,
 }
 
-/// What splits have gained before. Chosen on part of the testbench.
+/// What splits have gained before. Chosen on part of the testbench and on convolutional networks.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub struct PseudoCostTuning {
-    /// A neuron starts as if split so often with the mean gain of all.
+    /// A neuron starts as if split so often with the mean gain of its stage.
     pub prior: f32,
-    /// No split counts as more than this part of the loss it was to save.
+    /// No side of a split counts as more than so many times the loss it was to save.
     pub most: f32,
 }
 

@@ -6,7 +6,7 @@ impl Default for Tuning {
     fn default() -> Tuning {
         Tuning {
             ascent: AscentTuning { memory: 0.9, longer: 1.5, shorter: 0.7, strides: (0.02, 2.0), least_scale: 1e-3 },
-            pseudo_costs: PseudoCostTuning { prior: 4.0, most: 2.0 },
+            pseudo_costs: PseudoCostTuning { prior: 4.0, most: 8.0 },
             attack: AttackTuning {
                 whole_steps: 3,
                 part: 0.25,

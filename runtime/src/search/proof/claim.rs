@@ -265,7 +265,7 @@ impl<'a> Prover<'a> {
         }
         ascent.raise(&mut children.problems, self.effort.steps);
         for (pair, (slot, loss, bound)) in children.problems.chunks(2).zip(children.parents) {
-            let gain = |child: &Subproblem| child.node.bound.min(child.target) - bound;
+            let gain = |child: &Subproblem| child.node.bound - bound;
             ascent.learn(slot, loss, [gain(&pair[0]), gain(&pair[1])]);
         }
         self.control.add_nodes(children.owners.len() as u64);
