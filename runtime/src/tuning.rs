@@ -235,8 +235,10 @@ pub struct BoxTuning {
     pub combinations: usize,
     /// A point whose rows are all below this is replayed.
     pub near: f64,
-    /// Where the relaxation explains less than this part of a bound's distance to the truth, finer numbers are asked.
+    /// Finer numbers are asked where the relaxation explains less than this part of a bound's distance to the truth, and where
+    /// the rows of a deep box vary by less than this part of it.
     pub rounding: f64,
+    pub small: f64,
     /// A box that was halved so often, with at most so many undecided neurons, is for phases if the rows at its best point are
     /// below this part of what they vary by.
     pub deep: u32,

@@ -164,8 +164,9 @@ impl Best {
     ) {
         // The bound is farther below than the relaxation explains, or than the rows of a small cell vary: that is rounding, by
         // which neurons may be undecided too.
-        let is_small = is_coarse && depth >= tuning.deep;
-        if self.cost.min(if is_small { self.swing } else { f64::INFINITY }) < tuning.rounding * (worst - self.bound) {
+        let gap = worst - self.bound;
+        let is_small = is_coarse && depth >= tuning.deep && self.swing < tuning.small * gap;
+        if is_small || self.cost < tuning.rounding * gap {
             *next = Next::Stubborn;
         }
         // A cell at the border of the property: halving it would leave many that are.
