@@ -56,6 +56,10 @@ pub struct AscentTuning {
     pub strides: (f32, f32),
     /// The least |μ| that the step of a β is scaled by.
     pub least_scale: f32,
+    /// The step of the weights of a conjunction's rows, as a part of the others'.
+    pub weights: f32,
+    /// The weight that the other rows start with where one is preferred.
+    pub others: f32,
 }
 
 /// What splits have gained before. Chosen on part of the testbench and on convolutional networks.
@@ -199,6 +203,8 @@ pub struct PhasesTuning {
     pub starts: usize,
     /// From a point with a row this low, a descent may violate it.
     pub nearly_violated: f32,
+    /// Of more rows than this no combination is tried.
+    pub most_combined: usize,
     /// With so few undecided neurons a linear program takes little time.
     pub small_program: usize,
 }

@@ -5,7 +5,7 @@ use super::{
 };
 use num_rational::BigRational;
 use pg_core::{Network, Source};
-use pg_runtime::bounds::{Bounds, Compact, Node, Objective, Objective32, Side, Slot, Subproblem, Targets};
+use pg_runtime::bounds::{Bounded, Bounds, Compact, Node, Objective, Objective32, Side, Slot, Subproblem, Targets};
 use pg_runtime::search::Ascent;
 use pg_runtime::tuning::{Steps, Tuning};
 use pg_tests::Random;
@@ -13,24 +13,24 @@ use pg_tests::graph::{Graph, GraphStage};
 use pg_tests::oracle::{Linear, Region, exact, exact_minimum};
 
 /// What the neurons of a stage depend on, over a box.
-fn compact(network: &Graph, bounds: &Bounds, target: usize, cube: &Cube) -> Compact {
+pub fn compact(network: &Graph, bounds: &Bounds, target: usize, cube: &Cube) -> Compact {
     Compact::new(&network.shape(), bounds, Source::Input, target, (&cube.lower, &cube.upper))
 }
 
 /// The bound at a node, raised by a random number of steps.
-fn raised(ascent: &mut Ascent, row: &Objective32, node: Node, random: &mut Random) -> Node {
+pub fn raised<'r>(ascent: &mut Ascent, row: impl Into<Bounded<'r>>, node: Node, random: &mut Random) -> Node {
     let steps = Steps { count: random.below(6), rate: random.pick(&[0.05, 0.2, 1.0]), decay: 0.9 };
-    let mut problems = [Subproblem { row, node, target: f32::INFINITY }];
+    let mut problems = [Subproblem { row: row.into(), node, target: f32::INFINITY }];
     ascent.raise(&mut problems, steps);
     let [problem] = problems;
     problem.node
 }
 
 /// The lowest bound of the leaves of a random tree.
-fn tree(
+pub fn tree<'r>(
     ascent: &mut Ascent,
     compact: &Compact,
-    row: &Objective32,
+    row: impl Into<Bounded<'r>> + Copy,
     node: Node,
     depth: usize,
     random: &mut Random,
@@ -131,7 +131,7 @@ fn no_tree_of_a_sparse_network_is_above_the_exact_minimum() {
     }
 }
 
-fn objective(x: &[f32], y: &[f32], constant: f32) -> Objective {
+pub fn objective(x: &[f32], y: &[f32], constant: f32) -> Objective {
     let wide = |values: &[f32]| values.iter().map(|&v| f64::from(v)).collect();
     Objective { x: wide(x), y: wide(y), constant: constant.into(), ..Objective::zero(x.len(), y.len()) }
 }

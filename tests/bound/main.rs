@@ -2,6 +2,7 @@
 
 mod boxes;
 mod compact;
+mod conjunction;
 mod plain;
 
 use num_rational::BigRational;

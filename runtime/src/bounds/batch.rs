@@ -5,9 +5,9 @@
 //! of their terms' magnitudes, and the error bounds of [`Compact`] are charged to them.
 
 use super::buffer::Buffer;
+use super::combination::Bounded;
 use super::compact::{Compact, CompactStage, Slot};
 use super::hull::{Room, Rows};
-use super::rows::Objective32;
 use pg_core::kernel::dispatch;
 use pg_core::kernel::relax::{Block, Neurons, Relax};
 use pg_core::rounding::Sum;
@@ -20,6 +20,8 @@ pub const ROWS: usize = 48;
 pub struct Node {
     /// For each neuron of the compact network, stage by stage, the part α of μ ≥ 0 that is its multiplier, in 255ths.
     alpha: Box<[u8]>,
+    /// The weights γ ≥ 0 of the rows of a conjunction; none for a row by itself.
+    pub weights: Box<[f32]>,
     pub splits: Vec<Split>,
     /// The best lower bound so far; a child starts with its parent's.
     pub bound: f32,
@@ -37,9 +39,9 @@ pub struct Split {
     pub beta: f32,
 }
 
-/// A row at a node, and the bound that is enough.
+/// A row or a conjunction at a node, and the bound that is enough.
 pub struct Subproblem<'r> {
-    pub row: &'r Objective32,
+    pub row: Bounded<'r>,
     pub node: Node,
     pub target: f32,
 }
@@ -48,7 +50,12 @@ impl Node {
     pub fn root(compact: &Compact) -> Node {
         let parts = compact.stages.iter().flat_map(|stage| &stage.alpha);
         let alpha = parts.map(|&alpha| to_byte(alpha)).collect();
-        Node { alpha, splits: vec![], bound: f32::NEG_INFINITY, branch: None, stride: 1.0 }
+        Node { alpha, weights: Box::default(), splits: vec![], bound: f32::NEG_INFINITY, branch: None, stride: 1.0 }
+    }
+
+    /// The node for a conjunction. Its bound so far is that of one of the rows, which is a combination of them too.
+    pub fn weighted(self, weights: Box<[f32]>) -> Node {
+        Node { weights, ..self }
     }
 
     /// The node with one more phase.
@@ -56,7 +63,7 @@ impl Node {
         let mut splits = Vec::with_capacity(self.splits.len() + 1);
         splits.extend_from_slice(&self.splits);
         splits.push(Split { slot, on, beta: 0.0 });
-        Node { alpha: self.alpha.clone(), splits, ..*self }
+        Node { alpha: self.alpha.clone(), weights: self.weights.clone(), splits, ..*self }
     }
 }
 
@@ -107,6 +114,8 @@ pub struct Batch<'c> {
     a: Buffer,
     pub x: Buffer,
     sums: Vec<Sum>,
+    /// Of the rows of each slot's conjunction.
+    pub weights: Vec<Vec<f32>>,
     turns: Room,
     /// Of products.
     pub room: Buffer,
@@ -122,6 +131,7 @@ impl<'c> Batch<'c> {
             a: Buffer::zeros(ROWS * compact.inputs()),
             x: Buffer::zeros(ROWS * compact.inputs()),
             sums: vec![Sum::default(); ROWS],
+            weights: vec![vec![]; ROWS],
             turns: compact.hull.room(),
             room: Buffer::default(),
             passes: 0,
@@ -130,6 +140,8 @@ impl<'c> Batch<'c> {
 
     /// Fills a slot with a node's multipliers.
     pub fn load(&mut self, slot: usize, node: &Node) {
+        self.weights[slot].clear();
+        self.weights[slot].extend_from_slice(&node.weights);
         let mut parts = &*node.alpha;
         for (stage, buffers) in self.compact.stages.iter().zip(&mut self.stages) {
             let row = slot * stage.width..(slot + 1) * stage.width;
@@ -154,6 +166,7 @@ impl<'c> Batch<'c> {
 
     /// Keeps a slot's multipliers in a node.
     pub fn save(&self, slot: usize, node: &mut Node) {
+        node.weights.copy_from_slice(&self.weights[slot]);
         let mut parts = &mut *node.alpha;
         for (stage, buffers) in self.compact.stages.iter().zip(&self.stages) {
             let (now, later) = parts.split_at_mut(stage.width);
@@ -174,6 +187,7 @@ impl<'c> Batch<'c> {
     }
 
     pub fn move_row(&mut self, from: usize, to: usize) {
+        self.weights.swap(from, to);
         for (stage, buffers) in self.compact.stages.iter().zip(&mut self.stages) {
             let Buffers { mu, alpha, slope, cost, lift, shift, mean, square, .. } = buffers;
             for values in [mu, alpha, slope, cost, lift, shift, mean, square] {
@@ -218,22 +232,40 @@ impl<'c> Batch<'c> {
     /// Coefficients of what the rows read; whether the box is among it.
     fn start(&mut self, problems: &[Subproblem], live: &[usize]) -> bool {
         let (count, inputs) = (live.len(), self.compact.inputs());
-        let has_inputs = self.stages.is_empty() || live.iter().any(|&problem| problems[problem].row.x.is_some());
+        let reads_box = |&problem: &usize| problems[problem].row.rows().iter().any(|row| row.x.is_some());
+        let has_inputs = self.stages.is_empty() || live.iter().any(reads_box);
         if has_inputs {
             self.a[..count * inputs].fill(0.0);
         }
         for (slot, &problem) in live.iter().enumerate() {
-            let row = problems[problem].row;
-            self.sums[slot] = Sum::new(row.constant, row.error);
+            self.sums[slot] = self.start_row(problems[problem].row, slot);
             self.sums[slot].charge(self.compact.underflow, 0);
-            for (&read, mu) in self.compact.reads.iter().zip(&row.mu) {
-                self.stages[read].mu[slot * mu.len()..(slot + 1) * mu.len()].copy_from_slice(mu);
-            }
-            if let Some(x) = &row.x {
-                self.a[slot * inputs..(slot + 1) * inputs].copy_from_slice(x);
-            }
         }
         has_inputs
+    }
+
+    /// Coefficients of what a row or a combination reads; its constant.
+    fn start_row(&mut self, row: Bounded, slot: usize) -> Sum {
+        let (inputs, weights) = (self.compact.inputs(), &self.weights[slot]);
+        let a = &mut self.a[slot * inputs..(slot + 1) * inputs];
+        for (source, &read) in self.compact.reads.iter().enumerate() {
+            let width = self.compact.stages[read].width;
+            let mu = &mut self.stages[read].mu[slot * width..(slot + 1) * width];
+            match row {
+                Bounded::Row(row) => mu.copy_from_slice(&row.mu[source]),
+                Bounded::Combination(conjunction) => conjunction.coefficients(source, weights, mu),
+            }
+        }
+        match row {
+            Bounded::Row(row) => {
+                row.x.iter().for_each(|x| a.copy_from_slice(x));
+                Sum::new(row.constant, row.error)
+            }
+            Bounded::Combination(conjunction) => {
+                conjunction.inputs(weights, a);
+                conjunction.constant(weights)
+            }
+        }
     }
 
     /// The bound of a slot after a pass.

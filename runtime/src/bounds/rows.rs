@@ -58,18 +58,31 @@ impl Compact {
     /// What the row's own coefficients may be off by on the way back. Stages of the compact network that read the same
     /// source add to them, and each addition is rounded relative to them too.
     fn own_error(&self, row: &Objective32, bounds: &Bounds) -> f64 {
-        let size = |a: f32, largest: f64| if a == 0.0 { 0.0 } else { f64::from(a).abs() * largest };
-        let error = |terms: usize, size: f64| if terms > 0 { sum_error_32(terms, size) } else { 0.0 };
-        let hidden = self.reads.iter().zip(&row.mu).map(|(&read, mu)| {
-            let stage = &self.stages[read];
-            let sizes = stage.neurons.iter().zip(mu).map(|(&j, &a)| size(a, bounds.upper(stage.number)[j]));
-            error(stage.terms, sizes.sum())
-        });
-        let own = row.x.iter().map(|x| {
-            let sizes = x.iter().zip(&self.before.largest).map(|(&a, &largest)| size(a, largest));
-            error(self.before.terms, sizes.sum())
-        });
-        hidden.chain(own).sum()
+        let error = |(terms, size): (usize, f64)| if terms > 0 { sum_error_32(terms, size) } else { 0.0 };
+        let terms = self.reads.iter().map(|&read| self.stages[read].terms).chain([self.before.terms]);
+        terms.zip(self.sizes(row, bounds)).map(error).sum()
+    }
+
+    /// The magnitudes of a row's coefficients at the largest activations, by what they are of: the stages that the target
+    /// reads, then the box.
+    pub(super) fn sizes(&self, row: &Objective32, bounds: &Bounds) -> Vec<f64> {
+        let size = |(&a, largest): (&f32, f64)| if a == 0.0 { 0.0 } else { f64::from(a).abs() * largest };
+        let hidden =
+            self.reads.iter().zip(&row.mu).map(|(&read, mu)| mu.iter().zip(self.largest(read, bounds)).map(size).sum());
+        let own = row.x.iter().map(|x| x.iter().zip(self.before.largest.iter().copied()).map(size).sum());
+        hidden.chain(own).collect()
+    }
+
+    /// The largest activations of all that the target reads and of the box together.
+    pub(super) fn reach(&self, bounds: &Bounds) -> f64 {
+        let hidden = self.reads.iter().flat_map(|&read| self.largest(read, bounds));
+        hidden.chain(self.before.largest.iter().copied()).sum()
+    }
+
+    /// The largest activations of a stage, each above 0.
+    fn largest<'c>(&'c self, stage: usize, bounds: &'c Bounds) -> impl Iterator<Item = f64> + 'c {
+        let stage = &self.stages[stage];
+        stage.neurons.iter().map(|&j| bounds.upper(stage.number)[j])
     }
 
     /// A side of a neuron of the target, exact but for the stage's stated error.

@@ -2,7 +2,7 @@
 
 use super::guide::branch::{Conditioning, by_bounds, by_slack};
 use super::guide::random::Random;
-use super::proof::{Goal, Reason, Region, Ticket, Tree};
+use super::proof::{Goal, Positive, Reason, Region, Ticket, Tree};
 use super::{End, Search, timed};
 use crate::bounds::{Bounds, Emptiness, Objective, Objective32};
 use crate::lp::{Point, Ray, Relaxed, RelaxedNetwork};
@@ -200,7 +200,7 @@ impl<'a> Search<'a> {
             rows.iter().map(|row| compact.objective_row(&self.shape.stages[last], row, bounds)).collect();
         let roots = self.raise(&compact, &rows.iter().collect::<Vec<_>>(), self.tuning.peregrinn.at_rows);
         let positive = roots.into_iter().enumerate().find(|(_, root)| root.bound > 0.0);
-        positive.map(|(row, node)| Reason::Raised { row, node })
+        positive.map(|(row, node)| Reason::Raised { what: Positive::Row(row), node })
     }
 
     pub fn relax(&mut self, tree: &mut GoalTree, node: &Phases) -> Relaxed {

@@ -8,7 +8,7 @@ use super::guide::attack::{Found, attack, attack_from, values};
 use super::guide::random::Random;
 use super::proof::claim::{Claim, Effort, prove};
 use super::proof::parts::prove_in_parts;
-use super::proof::{Reason, Region};
+use super::proof::{Positive, RaisedGoal, Reason, Region};
 use super::refine::Refinement;
 use super::{End, Search};
 use crate::bounds::{Compact, Node, Objective32};
@@ -162,23 +162,17 @@ impl<'a> Search<'a> {
         Ok(())
     }
 
-    /// Closes the goals that a raised bound of one of their rows excludes.
+    /// Closes the goals that a raised bound of one of their rows, or of a combination, excludes.
     pub fn close_at_root(&mut self, region: &mut Region<'a>) {
         let compact = region.compact(self.shape.last());
-        let rows = region.rows(&compact);
-        let roots = self.raise(&compact, &references(&rows), self.tuning.refine.at_root);
-        let mut reasons: Vec<Option<Reason>> = region.goals.iter().map(|_| None).collect();
-        self.show_farthest(&rows, &roots, reasons.len());
-        for (((goal, row), _), node) in rows.iter().zip(roots) {
-            if node.bound > 0.0 && reasons[*goal].is_none() {
-                reasons[*goal] = Some(Reason::Raised { row: *row, node });
-            }
-        }
-        self.close_goals(region, reasons);
+        let goals = self.raise_goals(region, &compact);
+        let farthest = goals.iter().map(RaisedGoal::bound).filter(|bound| *bound <= 0.0).fold(f32::NAN, f32::min);
+        self.control.set_bound(farthest.into());
+        self.close_goals(region, goals.into_iter().map(RaisedGoal::reason).collect());
     }
 
-    /// Branch and bound on the row of each goal that is nearest to excluding it: with so many nodes, or with a share of the work
-    /// that has gone into hidden neurons.
+    /// Branch and bound on the row of each goal, or on a combination of its rows: with so many nodes, or with a share of the
+    /// work that has gone into hidden neurons.
     fn close_by_phases(&mut self, region: &mut Region<'a>, nodes: u64) -> Result<(), End> {
         if region.goals.is_empty() {
             return Ok(());
@@ -186,43 +180,26 @@ impl<'a> Search<'a> {
         self.control.enter(Activity::Prove);
         let start = Instant::now();
         let compact = region.compact(self.shape.last());
-        let rows = region.rows(&compact);
-        let roots = self.raise(&compact, &references(&rows), self.tuning.refine.at_root);
-        let mut best: Vec<Option<(usize, Claim)>> = region.goals.iter().map(|_| None).collect();
-        for (((goal, number), row), root) in rows.into_iter().zip(roots) {
-            if best[goal].as_ref().is_none_or(|(_, claim)| root.bound > claim.root.bound) {
-                best[goal] = Some((number, Claim { row, target: 0.0, root }));
-            }
-        }
-        let claims: Vec<&Claim> = best.iter().flatten().map(|(_, claim)| claim).collect();
+        let goals = self.raise_goals(region, &compact);
+        let (whats, claims): (Vec<Positive>, Vec<Claim>) = goals.iter().map(RaisedGoal::claim).unzip();
         let (steps, threads) = (self.tuning.phases.at_node, self.threads());
         let as_much = self.work.refine / self.tuning.phases.share / (steps.passes() * compact.work());
         self.work.tried = self.work.refine;
         let (total, nodes) = (as_much.max(nodes.saturating_mul(claims.len() as u64)), nodes.max(as_much));
         let effort = Effort { nodes, total, all_or_nothing: true, steps, threads, tuning: self.tuning };
-        let mut answers = match claims[..] {
+        let answers = match &claims[..] {
             [claim] if threads > 1 => vec![prove_in_parts(&compact, claim, effort, self.control)],
-            _ => prove(&compact, claims, effort, self.control),
-        }
-        .into_iter();
-        let mut reasons = Vec::with_capacity(best.len());
-        for claim in &best {
-            let answer = claim.as_ref().and_then(|_| answers.next()).unwrap_or_default();
+            _ => prove(&compact, &claims, effort, self.control),
+        };
+        let mut reasons = Vec::with_capacity(claims.len());
+        for (what, answer) in whats.into_iter().zip(answers) {
             self.counters.property_nodes += answer.nodes;
             self.counters.max_depth = self.counters.max_depth.max(answer.depth);
-            let row = claim.as_ref().map_or(0, |(row, _)| *row);
-            reasons.push(answer.settled.map(|settled| Reason::Tree { row, settled }));
+            reasons.push(answer.settled.map(|settled| Reason::Tree { what, settled }));
         }
         self.times.prove += start.elapsed().as_secs_f64();
         self.close_goals(region, reasons);
         self.go_on()
-    }
-
-    /// Tells the bound of the goal that is farthest from closed, each by its best row.
-    fn show_farthest(&self, rows: &[((usize, usize), Objective32)], roots: &[Node], goals: usize) {
-        let mut best = vec![f32::NEG_INFINITY; goals];
-        rows.iter().zip(roots).for_each(|(((goal, _), _), root)| best[*goal] = best[*goal].max(root.bound));
-        self.control.set_bound(best.into_iter().filter(|bound| *bound <= 0.0).fold(f32::NAN, f32::min).into());
     }
 
     /// The root of each row's tree, its bound raised.
@@ -231,8 +208,4 @@ impl<'a> Search<'a> {
         self.counters.bound_rows += passes;
         nodes
     }
-}
-
-fn references<T>(rows: &[(T, Objective32)]) -> Vec<&Objective32> {
-    rows.iter().map(|(_, row)| row).collect()
 }

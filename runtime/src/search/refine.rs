@@ -10,7 +10,7 @@ use super::proof::claim::{Claim, Effort, prove};
 use super::proof::planes::pairs;
 use super::proof::{Lemma, Region};
 use super::{End, Search};
-use crate::bounds::{Bounds, Compact, Emptiness, NOT_EMPTY, Objective32, Side, Targets};
+use crate::bounds::{Bounds, Compact, Emptiness, NOT_EMPTY, Node, Objective32, Side, Targets};
 use crate::report::Activity;
 use crate::tuning::{Round, Steps};
 use pg_core::kernel::padded;
@@ -27,8 +27,16 @@ pub struct Refinement {
 /// A claim about a side, and the lowest value seen there.
 struct SideClaim {
     side: Side,
-    claim: Claim,
+    row: Objective32,
+    target: f32,
+    root: Node,
     seen: f32,
+}
+
+impl SideClaim {
+    fn claim(&self) -> Claim<'_> {
+        Claim { row: (&self.row).into(), target: self.target, root: self.root.clone() }
+    }
 }
 
 /// What a stage's groups have come to.
@@ -97,7 +105,7 @@ impl<'a> Search<'a> {
         let undecided = compact.targets.open_sides(&region.bounds, stage).len() / 2;
         work.undecided += undecided;
         work.takes_both += both.len() - undecided.min(both.len());
-        both.iter_mut().for_each(|open| open.claim.target = self.near(open.seen));
+        both.iter_mut().for_each(|open| open.target = self.near(open.seen));
         let effort = self.effort_of(stage, round.bound_nodes, false, work.shares.left(BOUNDS));
         work.shares.spent[BOUNDS] += self.prove_sides(region, stage, &compact, both, effort)?.1;
         Ok(())
@@ -119,7 +127,7 @@ impl<'a> Search<'a> {
         let mut claims = Vec::new();
         for (((side, row), root), found) in sides.into_iter().zip(rows).zip(roots).zip(&reached) {
             if region.bounds.is_undecided(stage, side.neuron) {
-                claims.push(SideClaim { side, claim: Claim { row, target: 0.0, root }, seen: found.value });
+                claims.push(SideClaim { side, row, target: 0.0, root, seen: found.value });
             }
         }
         (claims, reached)
@@ -137,11 +145,11 @@ impl<'a> Search<'a> {
         let effort = self.effort_of(stage, tuning.first_nodes, true, work.shares.left(FIRST));
         let (mut signs, spent) = self.prove_sides(region, stage, compact, signs, effort)?;
         work.shares.spent[FIRST] += spent;
-        let rows: Vec<&Objective32> = signs.iter().map(|open| &open.claim.row).collect();
+        let rows: Vec<&Objective32> = signs.iter().map(|open| &open.row).collect();
         let found = attack(compact, &rows, tuning.hard_attack_steps, None, self.tuning.attack);
         signs.iter_mut().zip(found).for_each(|(open, found)| open.seen = open.seen.min(found.value));
         let (mut still, wrong): (Vec<SideClaim>, _) = signs.into_iter().partition(|open| open.seen > 0.0);
-        still.sort_by(|a, b| b.claim.root.bound.total_cmp(&a.claim.root.bound));
+        still.sort_by(|a, b| b.root.bound.total_cmp(&a.root.bound));
         let effort = self.effort_of(stage, work.round.sign_nodes, true, work.shares.left(SIGNS));
         work.shares.spent[SIGNS] += self.prove_sides(region, stage, compact, still, effort)?.1;
         Ok(wrong)
@@ -163,8 +171,7 @@ impl<'a> Search<'a> {
             pairs(&compact, &region.bounds, &rows, &found).into_iter().map(|pair| pair.row).collect();
         let mut claims = Vec::with_capacity(sides.len());
         for (((side, row), root), found) in sides.into_iter().zip(rows).zip(roots).zip(&found) {
-            let claim = Claim { row, target: self.near(found.value), root };
-            claims.push(SideClaim { side, claim, seen: found.value });
+            claims.push(SideClaim { side, row, target: self.near(found.value), root, seen: found.value });
         }
         let effort = self.effort(stage, nodes, false);
         self.prove_sides(region, stage, &compact, claims, effort)?;
@@ -216,7 +223,8 @@ impl<'a> Search<'a> {
         claims: Vec<SideClaim>,
         effort: Effort,
     ) -> Result<(Vec<SideClaim>, u64), End> {
-        let answers = prove(compact, claims.iter().map(|open| &open.claim).collect(), effort, self.control);
+        let asked: Vec<Claim> = claims.iter().map(SideClaim::claim).collect();
+        let answers = prove(compact, &asked, effort, self.control);
         let spent = answers.iter().map(|answer| answer.nodes).sum::<u64>();
         self.counters.neuron_nodes += spent;
         self.work.refine += spent * effort.steps.passes() * compact.work();

@@ -5,7 +5,15 @@ use super::*;
 impl Default for Tuning {
     fn default() -> Tuning {
         Tuning {
-            ascent: AscentTuning { memory: 0.9, longer: 1.5, shorter: 0.7, strides: (0.02, 2.0), least_scale: 1e-3 },
+            ascent: AscentTuning {
+                memory: 0.9,
+                longer: 1.5,
+                shorter: 0.7,
+                strides: (0.02, 2.0),
+                least_scale: 1e-3,
+                weights: 1.0,
+                others: 0.1,
+            },
             pseudo_costs: PseudoCostTuning { prior: 4.0, most: 8.0 },
             attack: AttackTuning {
                 whole_steps: 3,
@@ -108,6 +116,7 @@ fn phases() -> PhasesTuning {
         attack_steps: 20,
         starts: 3,
         nearly_violated: 1e-3,
+        most_combined: 64,
         small_program: 500,
     }
 }

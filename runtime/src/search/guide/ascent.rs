@@ -1,11 +1,13 @@
 //! Steps that raise the one bound: which multipliers to bound with next, and where to split.
 //!
 //! A pass backward gives a bound and the corner of the box where it is attained; pushing that corner forward through the
-//! chosen pieces gives the supergradient: μz for α, −z for β of a neuron on and z for one off. The steps are Adam's.
+//! chosen pieces gives the supergradient: μz for α, −z for β of a neuron on and z for one off, and for the weight of a row its
+//! value. The steps are Adam's.
 
 use super::pseudo_costs::PseudoCosts;
 use super::steps::{Adam, Largest, Push, Step};
-use crate::bounds::{Batch, Compact, Node, Objective32, ROWS, Slot, Subproblem};
+use super::weights;
+use crate::bounds::{Batch, Bounded, Compact, Conjunction, Node, Objective32, ROWS, Slot, Subproblem};
 use crate::tuning::{AscentTuning, Steps, Tuning};
 use pg_core::kernel::dispatch;
 
@@ -27,10 +29,27 @@ impl<'c> Ascent<'c> {
     /// The root of each row's tree, its bound raised; and how many rows were passed backward.
     pub fn roots(compact: &Compact, rows: &[&Objective32], steps: Steps, tuning: &Tuning) -> (Vec<Node>, u64) {
         let mut ascent = Ascent::new(compact, tuning);
-        let problem = |&row| Subproblem { row, node: Node::root(compact), target: 0.0 };
-        let mut problems: Vec<Subproblem> = rows.iter().map(problem).collect();
+        let problem = |row| Subproblem { row: Bounded::Row(row), node: Node::root(compact), target: 0.0 };
+        let mut problems: Vec<Subproblem> = rows.iter().copied().map(problem).collect();
         ascent.raise(&mut problems, steps);
         (problems.into_iter().map(|problem| problem.node).collect(), ascent.batch.passes)
+    }
+
+    /// The root of a conjunction's tree, its bound raised: from the rows in even parts, or from the nearest of the rows' own
+    /// roots with a part of the others, whichever comes farther.
+    pub fn combined_root(&mut self, conjunction: &Conjunction, roots: &[Node], steps: Steps) -> Node {
+        let (compact, count) = (self.batch.compact, conjunction.rows().len());
+        assert_eq!(roots.len(), count);
+        let nearest = (0..count).max_by(|&a, &b| roots[a].bound.total_cmp(&roots[b].bound)).expect("a row");
+        let starts = [
+            Node::root(compact).weighted(weights::even(count)),
+            roots[nearest].clone().weighted(weights::mostly(nearest, count, self.tuning.others)),
+        ];
+        let problem = |node| Subproblem { row: conjunction.into(), node, target: 0.0 };
+        let mut problems = starts.map(problem);
+        self.raise(&mut problems, steps);
+        let [even, mostly] = problems.map(|problem| problem.node);
+        if even.bound > mostly.bound { even } else { mostly }
     }
 
     /// Raises each bound until it exceeds its target or the steps are done, and picks where to branch.
@@ -144,7 +163,16 @@ impl<'c> Ascent<'c> {
         }
     }
 
-    /// One step of Adam along the supergradient.
+    /// What a row is at the point that was pushed forward.
+    fn value(&self, slot: usize, row: &Objective32) -> f32 {
+        let dot = |a: &[f32], b: &[f32]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f32>();
+        let hidden = self.batch.compact.reads.iter().zip(&row.mu);
+        let hidden = hidden.map(|(&read, mu)| dot(mu, &self.batch.stages[read].h[slot * mu.len()..]));
+        let own = row.x.as_ref().map_or(0.0, |x| dot(x, &self.batch.x[slot * x.len()..]));
+        hidden.sum::<f32>() + own + row.constant as f32
+    }
+
+    /// One step of Adam along the supergradient; a projected one for the weights of rows.
     fn step(&mut self, problems: &[Subproblem], live: &[usize], step: usize, rate: f32) {
         let adam = Adam { memory: self.tuning.memory, correction: 1.0 - self.tuning.memory.powi(step as i32 + 1) };
         let rates: Vec<f32> = live.iter().map(|&problem| rate * problems[problem].node.stride).collect();
@@ -152,6 +180,10 @@ impl<'c> Ascent<'c> {
             dispatch(Step { buffers, width: stage.width, adam, rates: &rates });
         }
         for (slot, &problem) in live.iter().enumerate() {
+            if let Bounded::Combination(conjunction) = problems[problem].row {
+                let values: Vec<f32> = conjunction.rows().iter().map(|row| self.value(slot, row)).collect();
+                weights::step(&mut self.batch.weights[slot], &values, self.tuning.weights * rates[slot]);
+            }
             for split in &problems[problem].node.splits {
                 let (stage, index) = self.batch.at(slot, split.slot);
                 let buffers = &mut self.batch.stages[stage];

@@ -13,3 +13,4 @@ pub mod sample;
 pub mod steps;
 pub mod trend;
 mod walk;
+mod weights;

@@ -9,7 +9,7 @@
 
 use super::reason::Reason;
 use super::tree::{Settled, Ticket, Tree};
-use crate::bounds::{Compact, Node, Objective32, ROWS, Slot, Subproblem};
+use crate::bounds::{Bounded, Compact, Node, ROWS, Slot, Subproblem};
 use crate::report::Control;
 use crate::search::guide::ascent::Ascent;
 use crate::search::guide::trend::Trend;
@@ -17,9 +17,10 @@ use crate::tuning::{Steps, Tuning};
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
 
-/// That `row > target`.
-pub struct Claim {
-    pub row: Objective32,
+/// That a row exceeds its target; of a conjunction that some combination of its rows does, at each leaf one of its own.
+#[derive(Clone)]
+pub struct Claim<'r> {
+    pub row: Bounded<'r>,
     pub target: f32,
     pub root: Node,
 }
@@ -63,9 +64,9 @@ pub struct Effort<'t> {
 }
 
 /// Tries to prove each claim: those given first are tried first.
-pub fn prove(compact: &Compact, claims: Vec<&Claim>, effort: Effort, control: &Control) -> Vec<Answer> {
+pub fn prove(compact: &Compact, claims: &[Claim], effort: Effort, control: &Control) -> Vec<Answer> {
     let threads = effort.threads.min(claims.len()).max(1);
-    let deal = |thread: usize| -> Vec<&Claim> { claims.iter().skip(thread).step_by(threads).copied().collect() };
+    let deal = |thread: usize| -> Vec<&Claim> { claims.iter().skip(thread).step_by(threads).collect() };
     let mut hands: Vec<std::vec::IntoIter<Answer>> = std::thread::scope(|scope| {
         let start = |thread| {
             let hand = deal(thread);
@@ -137,7 +138,7 @@ impl Frontier {
 
     /// Closes a node whose bound is above the claim's target.
     fn close(&mut self, node: Node, ticket: Ticket) {
-        self.tree.close(ticket, &Reason::Raised { row: 0, node });
+        self.tree.close(ticket, &Reason::of_leaf(node));
     }
 
     fn stick(&mut self, node: &Node) {
@@ -159,7 +160,7 @@ impl Frontier {
 /// One thread's claims.
 struct Prover<'a> {
     compact: &'a Compact,
-    claims: Vec<&'a Claim>,
+    claims: Vec<&'a Claim<'a>>,
     effort: Effort<'a>,
     control: &'a Control,
     answers: Vec<Answer>,
@@ -179,7 +180,7 @@ struct Expansion<'r> {
 }
 
 impl<'a> Prover<'a> {
-    fn new(compact: &'a Compact, claims: Vec<&'a Claim>, effort: Effort<'a>, control: &'a Control) -> Prover<'a> {
+    fn new(compact: &'a Compact, claims: Vec<&'a Claim<'a>>, effort: Effort<'a>, control: &'a Control) -> Prover<'a> {
         let answers = claims.iter().map(|_| Answer::default()).collect();
         let node = compact.width + effort.tuning.prove.node;
         let room = effort.tuning.prove.memory / node / effort.threads / (ROWS / 2).min(claims.len().max(1));
@@ -296,7 +297,7 @@ impl<'a> Prover<'a> {
         let Some((slot, loss)) = node.branch else {
             if self.effort.all_or_nothing && frontier.polished < self.effort.tuning.prove.most_polished {
                 frontier.polished += 1;
-                unsplit.problems.push(Subproblem { row, node, target: *target });
+                unsplit.problems.push(Subproblem { row: *row, node, target: *target });
                 unsplit.owners.push((claim, ticket));
             } else {
                 frontier.stick(&node);
@@ -305,7 +306,7 @@ impl<'a> Prover<'a> {
         };
         children.parents.push((slot, loss, node.bound));
         for (on, ticket) in [true, false].into_iter().zip(frontier.tree.split(ticket)) {
-            children.problems.push(Subproblem { row, node: node.child(slot, on), target: *target });
+            children.problems.push(Subproblem { row: *row, node: node.child(slot, on), target: *target });
             children.owners.push((claim, ticket));
         }
     }

@@ -6,11 +6,13 @@ pub mod exact;
 pub mod forms;
 pub mod parts;
 pub mod planes;
+mod raised;
 mod reason;
 mod region;
 pub mod sweep;
 mod tree;
 
-pub use reason::{ClosedBy, Lemma, Reason};
+pub use raised::RaisedGoal;
+pub use reason::{ClosedBy, Lemma, Positive, Reason};
 pub use region::{Goal, Region};
 pub use tree::{Proof, Proved, Settled, Ticket, Tree};

@@ -2,7 +2,7 @@
 //! their own.
 
 use super::claim::{Answer, Claim, Effort, prove};
-use super::reason::Reason;
+use super::reason::{Positive, Reason};
 use super::tree::{Ticket, Tree};
 use crate::bounds::{Compact, Node, Subproblem};
 use crate::report::Control;
@@ -36,13 +36,13 @@ impl Parts {
     fn split(&mut self, at: usize, claim: &Claim, effort: Effort, ascent: &mut Ascent) {
         let (node, ticket) = self.open.swap_remove(at);
         let (slot, _) = node.branch.expect("a neuron to split");
-        let child = |on| Subproblem { row: &claim.row, node: node.child(slot, on), target: claim.target };
+        let child = |on| Subproblem { row: claim.row, node: node.child(slot, on), target: claim.target };
         let mut children = [true, false].map(child);
         ascent.raise(&mut children, effort.steps);
         self.nodes += 2;
         for (Subproblem { node, .. }, ticket) in children.into_iter().zip(self.tree.split(ticket)) {
             if node.bound > claim.target {
-                self.tree.close(ticket, &Reason::Raised { row: 0, node });
+                self.tree.close(ticket, &Reason::of_leaf(node));
             } else {
                 self.open.push((node, ticket));
             }
@@ -52,19 +52,20 @@ impl Parts {
 
 /// Tries to prove one claim with all threads.
 pub fn prove_in_parts(compact: &Compact, claim: &Claim, effort: Effort, control: &Control) -> Answer {
+    let what = Positive::of(&claim.root);
     let Parts { mut tree, open, nodes } = Parts::new(compact, claim, effort, PARTS * effort.threads);
     let (roots, tickets): (Vec<Node>, Vec<Ticket>) = open.into_iter().unzip();
     let claims: Vec<Claim> =
-        roots.into_iter().map(|root| Claim { row: claim.row.clone(), target: claim.target, root }).collect();
+        roots.into_iter().map(|root| Claim { row: claim.row, target: claim.target, root }).collect();
     let effort = Effort { total: effort.nodes, ..effort };
-    let answers = prove(compact, claims.iter().collect(), effort, control);
+    let answers = prove(compact, &claims, effort, control);
     let mut answer = Answer { bound: claim.target, settled: None, nodes, depth: 0 };
     for (part, ticket) in answers.into_iter().zip(tickets) {
         answer.nodes += part.nodes;
         answer.depth = answer.depth.max(part.depth);
         answer.bound = answer.bound.min(part.bound);
         if let Some(settled) = part.settled {
-            tree.close(ticket, &Reason::Tree { row: 0, settled });
+            tree.close(ticket, &Reason::Tree { what, settled });
         }
     }
     answer.settled = tree.settled();

@@ -5,7 +5,7 @@
 
 use super::claim::{Claim, prove};
 use super::region::Region;
-use crate::bounds::{Bounds, Compact, Objective32, Side};
+use crate::bounds::{Bounded, Bounds, Compact, Objective32, Side};
 use crate::report::Activity;
 use crate::search::guide::attack::{Found, attack};
 use crate::search::{End, Search};
@@ -56,13 +56,10 @@ impl<'a> Search<'a> {
         let sums: Vec<&Objective32> = pairs.iter().map(|pair| &pair.row).collect();
         let seen = attack(&compact, &sums, steps, None, self.tuning.attack);
         let roots = self.raise(&compact, &sums, self.tuning.refine.at_root);
-        let claim = |((row, root), seen): ((&&Objective32, _), Found)| Claim {
-            row: (*row).clone(),
-            target: self.near(seen.value),
-            root,
-        };
-        let claims: Vec<Claim> = sums.iter().zip(roots).zip(seen).map(claim).collect();
-        let answers = prove(&compact, claims.iter().collect(), self.effort(stage, nodes, false), self.control);
+        let claim =
+            |((row, root), seen): (_, Found)| Claim { row: Bounded::Row(row), target: self.near(seen.value), root };
+        let claims: Vec<Claim> = sums.iter().copied().zip(roots).zip(seen).map(claim).collect();
+        let answers = prove(&compact, &claims, self.effort(stage, nodes, false), self.control);
         self.counters.neuron_nodes += answers.iter().map(|answer| answer.nodes).sum::<u64>();
         self.go_on()?;
         let sign = |side: usize| f64::from(sides[side].sign);

@@ -7,6 +7,22 @@ use crate::lp::Ray;
 use crate::lp::exact::Farkas;
 use serde::Serialize;
 
+/// What is positive, so that no counterexample is there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Positive {
+    /// One of the goal's rows.
+    Row(usize),
+    /// The goal's rows, with the weights of each node: see [`Node::weights`].
+    Combination,
+}
+
+impl Positive {
+    /// What a node of a claim's tree is about: the claim's only row, or a combination.
+    pub fn of(node: &Node) -> Positive {
+        if node.weights.is_empty() { Positive::Row(0) } else { Positive::Combination }
+    }
+}
+
 /// Why no input of a region, under the phases fixed so far, is a counterexample of a goal.
 #[derive(Debug)]
 pub enum Reason {
@@ -16,14 +32,14 @@ pub enum Reason {
     Bounded { row: usize, rule: Relaxation },
     /// Forms of the rows over the box leave no counterexample: one or a combination is positive, or they clip all of it away.
     Forms,
-    /// A row is positive, by the multipliers of this node.
-    Raised { row: usize, node: Node },
+    /// A row or a combination is positive, by the multipliers of this node.
+    Raised { what: Positive, node: Node },
     /// The rows with these weights are positive, by the multipliers of a linear program.
     Certified(Ray),
     /// The polyhedron of the counterexamples is empty, by exact multipliers of its rows.
     Infeasible(Farkas),
-    /// A row is positive, by a tree over phases.
-    Tree { row: usize, settled: Settled },
+    /// A row, or at each leaf a combination of its own, is positive, by a tree over phases.
+    Tree { what: Positive, settled: Settled },
     /// Every piece of what a narrow stage can be is closed.
     Swept(Settled),
     /// Every node of the goal's own tree over phases is closed.
@@ -33,6 +49,11 @@ pub enum Reason {
 }
 
 impl Reason {
+    /// Of a leaf of a claim's tree, where the claim's row or combination exceeds its target.
+    pub fn of_leaf(node: Node) -> Reason {
+        Reason::Raised { what: Positive::of(&node), node }
+    }
+
     /// How many leaves it closes: one, or those of a tree.
     pub fn leaves(&self) -> u64 {
         match self {

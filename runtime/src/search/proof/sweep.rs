@@ -6,7 +6,7 @@
 //! left to others, who know which points can be reached.
 
 use super::planes::Plane;
-use super::reason::Reason;
+use super::reason::{Positive, Reason};
 use super::region::{Goal, Region, goal_rows};
 use super::tree::{Settled, Ticket, Tree};
 use crate::bounds::{Bounds, Compact, Emptiness, Objective32};
@@ -165,7 +165,7 @@ impl<'a> Search<'a> {
         let closing: Vec<_> = closing.map(|((owner, _), root)| (*owner, root)).collect();
         sweep.close(piece, |goal| {
             let found = closing.iter().find(|((owner, _), _)| *owner == goal);
-            found.map(|((_, row), node)| Reason::Raised { row: *row, node: (*node).clone() })
+            found.map(|((_, row), node)| Reason::Raised { what: Positive::Row(*row), node: (*node).clone() })
         });
         if piece.goals.is_empty() {
             return;
