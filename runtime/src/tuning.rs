@@ -19,6 +19,7 @@ pub struct Tuning {
     pub refine: RefineTuning,
     pub prove: ProveTuning,
     pub phases: PhasesTuning,
+    pub propagation: PropagationTuning,
     pub tail: TailTuning,
     pub boxes: BoxTuning,
     pub wander: WanderTuning,
@@ -207,6 +208,23 @@ pub struct PhasesTuning {
     pub most_combined: usize,
     /// With so few undecided neurons a linear program takes little time.
     pub small_program: usize,
+}
+
+/// Conjunctions by propagation. Chosen on part of the testbench.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub struct PropagationTuning {
+    /// Networks with more coefficients than this are not propagated through.
+    pub most_terms: usize,
+    /// Turns through all conditions at a node, at most, and the part of a range that makes another one worth it.
+    pub turns: usize,
+    pub worth: f64,
+    /// A limit cuts a sum if it takes this part of the range: less is rounding.
+    pub least_cut: f64,
+    /// The rows have told something if they leave at most this part of the root's open phases, by the size of their triangles.
+    pub told: f64,
+    /// Nodes before the first look at what is closed, and how many the whole tree may take by what it has taken so far.
+    pub first_look: u64,
+    pub most_nodes: f64,
 }
 
 /// Sweeps behind narrow stages. Chosen on part of the testbench.

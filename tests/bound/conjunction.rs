@@ -1,12 +1,15 @@
-//! Combinations of rows in float32 against exact arithmetic.
+//! Combinations of rows in float32, and what the rows of a conjunction leave of a box, against exact arithmetic.
 
 use super::compact::{compact, objective, raised, tree};
 use super::{CASES, Cube, KINDS, Kind, assert_below, bounded, cube, network, rational};
 use num_rational::BigRational;
 use num_traits::Zero;
 use pg_core::{Network, Source};
-use pg_runtime::bounds::{Bounds, Compact, Conjunction, Node, Objective};
-use pg_runtime::search::Ascent;
+use pg_runtime::bounds::{Bounds, Compact, Conjunction, Emptiness, Node, Objective};
+use pg_runtime::options::{Engine, Options};
+use pg_runtime::property::Property;
+use pg_runtime::report::Control;
+use pg_runtime::search::{Ascent, Conditions, Domain, verify_tuned};
 use pg_runtime::tuning::{Steps, Tuning};
 use pg_tests::Random;
 use pg_tests::graph::{Graph, GraphStage};
@@ -144,6 +147,44 @@ fn no_tree_of_combinations_excludes_a_counterexample() {
     assert!(excluded > CASES / 20, "{excluded} of {}", 2 * CASES);
 }
 
+/// What is left of a box holds every counterexample, with the neurons' values there; where nothing is left, there is none.
+#[test]
+fn no_counterexample_is_propagated_away() {
+    let (mut empty, mut left, mut smaller) = (0, 0, 0);
+    for seed in 0..4 * CASES {
+        let mut random = Random::new(seed);
+        let Question { network, cube, rows, .. } = question(seed, &mut random);
+        let shape = network.shape();
+        let (bounder, bounds) = bounded(shape, &cube);
+        let whole = Domain::new(bounder.input(), &bounds);
+        let mut conditions = Conditions::new(&bounder, &whole);
+        conditions.set_rows(&rows.objectives);
+        let mut domain = whole.clone();
+        let contracted = conditions.contract(&mut domain, 1 + random.below(8), random.pick(&[0.0, 0.01, 0.2]));
+        let found = rows.satisfying_input(&network.chain(shape.stages.len()), &cube);
+        let Some(x) = found else {
+            empty += u64::from(contracted == Err(Emptiness));
+            continue;
+        };
+        assert_eq!(contracted, Ok(()), "seed {seed}: {x:?}");
+        (left, smaller) = (left + 1, smaller + u64::from(domain != whole));
+        let holds = |variable: usize, value: &BigRational, what: &str| {
+            let (lower, upper) = (domain.lower[variable], domain.upper[variable]);
+            let is_above = !lower.is_finite() || rational(lower) <= *value;
+            let is_below = !upper.is_finite() || *value <= rational(upper);
+            assert!(is_above && is_below, "seed {seed}: {what} {variable}: {value} not in {lower} to {upper}");
+        };
+        x.iter().enumerate().for_each(|(i, value)| holds(i, value, "input"));
+        for stage in 0..shape.stages.len() {
+            let z = eval_exact(&network.chain(stage + 1), &x);
+            for (j, value) in z[..shape.stages[stage].width()].iter().enumerate() {
+                holds(shape.inputs + shape.start(stage) + j, value, "neuron");
+            }
+        }
+    }
+    assert!(empty > CASES / 20 && left > CASES && smaller > CASES / 2, "{empty}, {left}, {smaller}");
+}
+
 /// s + 1/8 ≤ 0 and 1/8 − s ≤ 0, where s is the sum of two inputs as the difference of two neurons: either row has
 /// counterexamples, and the sum of both is 1/4.
 fn opposite_rows() -> (Graph, Rows) {
@@ -170,4 +211,26 @@ fn a_combination_is_positive_where_no_row_is() {
     let combined = Ascent::new(&compact, &tuning).combined_root(&conjunction, &roots, steps);
     assert!(combined.bound > 0.0, "{combined:?}");
     assert!(combined.weights.iter().all(|&weight| weight > 0.0), "{combined:?}");
+}
+
+/// The engines close it without a linear program.
+#[test]
+fn conjunctions_are_closed_without_a_linear_program() {
+    let (network, _) = opposite_rows();
+    let text = "(declare-const X_0 Real)(declare-const X_1 Real)(declare-const Y_0 Real)
+        (assert (and (>= X_0 -1.0) (<= X_0 1.0) (>= X_1 -1.0) (<= X_1 1.0)))
+        (assert (<= Y_0 -0.125))(assert (>= Y_0 0.125))";
+    let property = Property::parse(text, "a test").unwrap();
+    let mut whole = Tuning::default();
+    whole.propagation.most_terms = 0;
+    for tuning in [Tuning::default(), whole] {
+        let options = Options { engine: Engine::Phases, ..Options::default() };
+        let outcome = verify_tuned(&network, &property, &options, &tuning, &Control::new(None));
+        assert_eq!((outcome.verdict.word(), outcome.counters.lp_calls), ("unsat", 0));
+        let closed_by = outcome.counters.closed_by;
+        assert_eq!(
+            (closed_by.propagated > 0, closed_by.raised),
+            if tuning.propagation.most_terms > 0 { (true, 0) } else { (false, 1) }
+        );
+    }
 }

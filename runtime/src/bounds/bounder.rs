@@ -202,6 +202,34 @@ impl<'a> Bounder<'a> {
         objective: &Objective,
         multiplier: impl Fn(usize, usize, f64, f64, f64) -> f64,
     ) -> f64 {
+        self.pass(self.known(bounds), objective, multiplier).0
+    }
+
+    /// A lower bound of an objective on a part of the box, with bounds of all neurons there, and the coefficients of the inputs
+    /// in the linear form that it is the minimum of: on all of the part the objective is at least the bound and what the form
+    /// exceeds its minimum by. Errors are those of the whole box, which are larger.
+    pub fn form(
+        &self,
+        input: (&[f64], &[f64]),
+        (lower, upper): (&[f64], &[f64]),
+        objective: &Objective,
+        relaxation: Relaxation,
+    ) -> (f64, Vec<f64>) {
+        let (slop, underflow) = (&self.slop, self.underflow);
+        let known = Known { shape: self.shape, input, lower, upper, slop, underflow };
+        let (bound, mut form) = self.pass(known, objective, |_, _, mu, l, u| relaxation.multiplier(mu, l, u));
+        form.truncate(self.shape.inputs);
+        form.iter_mut().zip(&objective.x).for_each(|(a, own)| *a += own);
+        (bound, form)
+    }
+
+    /// The bound, and the coefficients of all sources, the objective's own of the inputs left out.
+    fn pass(
+        &self,
+        known: Known,
+        objective: &Objective,
+        multiplier: impl Fn(usize, usize, f64, f64, f64) -> f64,
+    ) -> (f64, Vec<f64>) {
         let (shape, last) = (self.shape, self.shape.last());
         let mut sum = Sum::new(objective.constant, objective.constant_error);
         for (error, size) in objective.y_error.iter().zip(&self.output_size) {
@@ -214,11 +242,10 @@ impl<'a> Bounder<'a> {
         let (before, nu) = mu.split_at_mut(shape.place(Source::Stage(last)));
         nu[..objective.y.len()].copy_from_slice(&objective.y);
         let (mut sums, mut found) = ([sum], [0.0]);
-        let known = self.known(bounds);
         known.pass_stage(last, nu, before, &mut sums);
         let rows = Rows { mu: &mut mu, sums: &mut sums };
         known.lower_bounds(last, rows, Some(&objective.x), multiplier, &mut found);
         self.rows.set(self.rows.get() + 1);
-        found[0]
+        (found[0], mu)
     }
 }

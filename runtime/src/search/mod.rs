@@ -5,6 +5,7 @@ mod guide;
 mod peregrinn;
 mod phases;
 mod proof;
+mod propagation;
 mod refine;
 mod root;
 mod tail;
@@ -19,6 +20,7 @@ pub use guide::ascent::Ascent;
 use guide::body::Body;
 use pg_core::Network;
 use pg_core::Shape;
+pub use proof::contract::{Conditions, Domain};
 pub use proof::{ClosedBy, Proved};
 use proof::{Goal, Proof, Reason, Region, Ticket};
 use std::collections::HashMap;
@@ -117,6 +119,10 @@ impl<'a> Search<'a> {
         }
         if self.shape.last() > 0 {
             regions.iter().try_for_each(|region| self.attack_goals(region, 0))?;
+        }
+        if self.options.engine != Engine::Peregrinn {
+            regions.iter_mut().try_for_each(|region| self.propagate_goals(region))?;
+            regions.retain(|region| !region.goals.is_empty());
         }
         match self.options.engine {
             Engine::Auto | Engine::Phases => regions.iter_mut().try_for_each(|region| self.close_region(region))?,

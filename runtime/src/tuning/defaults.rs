@@ -47,6 +47,15 @@ impl Default for Tuning {
                 node: 1200,
             },
             phases: phases(),
+            propagation: PropagationTuning {
+                most_terms: 1 << 18,
+                turns: 50,
+                worth: 0.02,
+                least_cut: 1e-6,
+                told: 0.9,
+                first_look: 32,
+                most_nodes: 20_000.0,
+            },
             tail: TailTuning {
                 narrow: 10,
                 few: 6,

@@ -10,6 +10,7 @@ pub mod descend;
 mod pseudo_costs;
 pub mod random;
 pub mod sample;
+pub mod smear;
 pub mod steps;
 pub mod trend;
 mod walk;

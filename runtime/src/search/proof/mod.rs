@@ -2,6 +2,7 @@
 //! to close one. Nothing here trusts a guess: points, multipliers and directions come from [`super::guide`] and are judged.
 
 pub mod claim;
+pub mod contract;
 pub mod exact;
 pub mod forms;
 pub mod parts;

@@ -26,7 +26,7 @@ impl Positive {
 /// Why no input of a region, under the phases fixed so far, is a counterexample of a goal.
 #[derive(Debug)]
 pub enum Reason {
-    /// The bounds contradict each other: there is no such input.
+    /// The bounds contradict each other: there is no such input, or no counterexample where they are bounds of these alone.
     Empty,
     /// A row is positive, by multipliers that a rule gives: no more is needed to check it.
     Bounded { row: usize, rule: Relaxation },
@@ -40,6 +40,8 @@ pub enum Reason {
     Infeasible(Farkas),
     /// A row, or at each leaf a combination of its own, is positive, by a tree over phases.
     Tree { what: Positive, settled: Settled },
+    /// At every leaf of a tree over phases, the bounds of counterexamples contradict each other.
+    Propagated(Settled),
     /// Every piece of what a narrow stage can be is closed.
     Swept(Settled),
     /// Every node of the goal's own tree over phases is closed.
@@ -58,6 +60,7 @@ impl Reason {
     pub fn leaves(&self) -> u64 {
         match self {
             Reason::Tree { settled, .. }
+            | Reason::Propagated(settled)
             | Reason::Swept(settled)
             | Reason::Phases(settled)
             | Reason::Boxes(settled) => settled.leaves(),
@@ -97,6 +100,7 @@ pub struct ClosedBy {
     /// Trees and sweeps, by the number of their leaves.
     pub tree_leaves: u64,
     pub swept_pieces: u64,
+    pub propagated: u64,
 }
 
 impl ClosedBy {
@@ -111,6 +115,7 @@ impl ClosedBy {
             Reason::Infeasible(_) => &mut self.infeasible,
             Reason::Tree { .. } => &mut self.tree_leaves,
             Reason::Swept(_) => &mut self.swept_pieces,
+            Reason::Propagated(_) => &mut self.propagated,
             // Its leaves were counted as they were closed.
             Reason::Phases(_) | Reason::Boxes(_) => return 0,
         };
