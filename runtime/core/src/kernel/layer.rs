@@ -8,7 +8,7 @@
 //! verifier assume no more than that.
 
 use super::panels::{Lanes, PANEL, ZERO};
-use super::simd::Simd;
+use super::simd::{Simd, Vectorised};
 use crate::map::Dense;
 
 /// The weights of sixteen neurons from each of `I` inputs.
@@ -63,29 +63,60 @@ pub struct Layer<const I: usize, const O: usize, const P: usize> {
 impl<const I: usize, const O: usize, const P: usize> Linear<I, O> for Layer<I, O, P> {
     #[inline(always)]
     fn add<S: Simd>(&self, h: &[f32; I], z: [f32; O]) -> [f32; O] {
-        let mut z = [z];
-        let h = core::array::from_ref(h);
-        let mut panel = 0;
-        while panel < P {
-            panel += match P - panel {
-                4.. => self.tile::<S, 1, 4, 2>(h, panel, &mut z),
-                2.. => self.tile::<S, 1, 2, 4>(h, panel, &mut z),
-                _ => self.tile::<S, 1, 1, 4>(h, panel, &mut z),
-            };
-        }
-        let [z] = z;
-        z
+        S::call(One { layer: self, h, z })
     }
 
     #[inline(always)]
     fn add_batch<S: Simd>(&self, h: &[[f32; I]], z: &mut [[f32; O]]) {
         assert_eq!(h.len(), z.len());
+        S::call(Batch { layer: self, h, z });
+    }
+}
+
+struct One<'a, const I: usize, const O: usize, const P: usize> {
+    layer: &'a Layer<I, O, P>,
+    h: &'a [f32; I],
+    z: [f32; O],
+}
+
+impl<const I: usize, const O: usize, const P: usize> Vectorised for One<'_, I, O, P> {
+    type Output = [f32; O];
+
+    #[inline(always)]
+    fn run<S: Simd>(self) -> [f32; O] {
+        let mut z = [self.z];
+        let h = core::array::from_ref(self.h);
+        let mut panel = 0;
+        while panel < P {
+            panel += match P - panel {
+                4.. => self.layer.tile::<S, 1, 4, 2>(h, panel, &mut z),
+                2.. => self.layer.tile::<S, 1, 2, 4>(h, panel, &mut z),
+                _ => self.layer.tile::<S, 1, 1, 4>(h, panel, &mut z),
+            };
+        }
+        let [z] = z;
+        z
+    }
+}
+
+struct Batch<'a, const I: usize, const O: usize, const P: usize> {
+    layer: &'a Layer<I, O, P>,
+    h: &'a [[f32; I]],
+    z: &'a mut [[f32; O]],
+}
+
+impl<const I: usize, const O: usize, const P: usize> Vectorised for Batch<'_, I, O, P> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<S: Simd>(self) {
+        let Batch { layer, h, z } = self;
         let wide = PANEL * size_of::<f32>() > S::VECTOR;
         let mut panel = 0;
         while panel < P {
             panel += match P - panel {
-                2.. if !wide => self.panels::<S, 2>(h, panel, z),
-                _ => self.panels::<S, 1>(h, panel, z),
+                2.. if !wide => layer.panels::<S, 2>(h, panel, z),
+                _ => layer.panels::<S, 1>(h, panel, z),
             };
         }
     }
@@ -135,7 +166,6 @@ impl<const I: usize, const O: usize, const P: usize> Layer<I, O, P> {
         }
         tiles!(12);
         tiles!(6);
-        tiles!(3);
         tiles!(2);
         while let (Some((rows, h_rest)), Some((out, z_rest))) =
             (h.split_first_chunk::<1>(), z.split_first_chunk_mut::<1>())

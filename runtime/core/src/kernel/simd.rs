@@ -1,8 +1,8 @@
 //! One source, several instruction sets: a [`Vectorised`] computation is compiled once per set and the best is chosen at run time.
 //!
 //! Kernels are plain loops over fixed arrays that the compiler turns into vector code for the set at hand; everything
-//! it calls must be `#[inline(always)]` for that. The token [`Simd`] only says what differs: whether a fused
-//! multiply-add is one instruction, and how many rows keep the registers full.
+//! it calls must be `#[inline(always)]` for that, or be handed to [`Simd::call`]. The token [`Simd`] only says what
+//! differs: whether a fused multiply-add is one instruction, and how many rows keep the registers full.
 
 use super::vector::{Plain, Vector};
 use core::ops::{Add, AddAssign, Div, Mul, Sub};
@@ -17,6 +17,9 @@ pub trait Simd: Copy {
     type Vector32: Vector<f32>;
 
     fn mul_add<T: Scalar>(a: T, b: T, c: T) -> T;
+
+    /// Runs a part of the work as a function for this set, which is compiled once however many places call it.
+    fn call<T: Vectorised>(work: T) -> T::Output;
 }
 
 /// The numbers a kernel computes with; weights are float32 either way.
@@ -91,6 +94,10 @@ impl Simd for Portable {
     fn mul_add<T: Scalar>(a: T, b: T, c: T) -> T {
         a * b + c
     }
+
+    fn call<T: Vectorised>(work: T) -> T::Output {
+        work.run::<Portable>()
+    }
 }
 
 #[cfg(all(target_arch = "x86_64", feature = "std"))]
@@ -111,6 +118,12 @@ mod x86 {
         fn mul_add<T: Scalar>(a: T, b: T, c: T) -> T {
             T::fused(a, b, c)
         }
+
+        #[inline(always)]
+        fn call<T: Vectorised>(work: T) -> T::Output {
+            // SAFETY: only `run_avx2` names this set, and it runs where the features were detected.
+            unsafe { run_avx2(work) }
+        }
     }
 
     #[derive(Clone, Copy)]
@@ -125,6 +138,12 @@ mod x86 {
         #[inline(always)]
         fn mul_add<T: Scalar>(a: T, b: T, c: T) -> T {
             T::fused(a, b, c)
+        }
+
+        #[inline(always)]
+        fn call<T: Vectorised>(work: T) -> T::Output {
+            // SAFETY: only `run_avx512` names this set, and it runs where the features were detected.
+            unsafe { run_avx512(work) }
         }
     }
 
