@@ -125,7 +125,7 @@ impl Verifier {
     pub fn build(model: &Path, dir: &Path) -> Verifier {
         let plan = plan(model, dir);
         emit::write(dir, &emit::emit(&plan), false).expect("files are written");
-        Verifier { binary: build::build(dir, &plan, false).expect("the crate builds") }
+        Verifier { binary: build::build(dir, &plan, &build::Cargo::ALOUD).expect("the crate builds") }
     }
 
     /// The outputs for inputs of the given length, through a file and the program.

@@ -1,14 +1,17 @@
 //! Compiling a generated crate, in a cache that all generated crates share.
 
+mod cargo;
+
 use crate::lower::{Plan, Runtime, default_name, lower};
 use crate::net::Net;
 use crate::{emit, error::Error};
+pub use cargo::Cargo;
 use clap::Args;
 use pg_property::files::write_atomically;
 use std::fs;
 use std::io::ErrorKind;
 use std::path::{Component, Path, PathBuf};
-use std::process::{Command, Output, Stdio};
+use std::process::{Command, Output};
 use std::time::Duration;
 
 /// The runtime beside this tool's own source.
@@ -89,22 +92,21 @@ fn resolved(dir: &Path) -> Result<PathBuf, Error> {
 
 /// Generates and builds the verifier of a network inside the cache and returns the path of its binary. The model's name and
 /// hash give it its place, so each model is built once, and models of the same name do not meet.
-pub fn build_in_cache(net: Net, source: &RuntimeSource, quiet: bool) -> Result<PathBuf, Error> {
+pub fn build_in_cache(net: Net, source: &RuntimeSource, cargo: &Cargo) -> Result<PathBuf, Error> {
     let name = format!("{:.40}_{:.12}", default_name(&net.source.stem), net.source.sha256);
     let dir = source.cache()?.join("verifiers").join(&name);
     let plan = lower(net, Some(&name), source.seen_from(&dir)?)?;
     emit::write(&dir, &emit::emit(&plan), false)?;
-    build(&dir, &plan, quiet)
+    build(&dir, &plan, cargo)
 }
 
 /// Builds the crate in release mode and returns the path of its binary, a copy inside the crate's own folder.
 ///
-/// The cache may hold another crate's binary of the same name, so the copy is asked which model it was made for. Unless
-/// `quiet`, cargo tells what it does on stderr.
-pub fn build(dir: &Path, plan: &Plan, quiet: bool) -> Result<PathBuf, Error> {
+/// The cache may hold another crate's binary of the same name, so the copy is asked which model it was made for.
+pub fn build(dir: &Path, plan: &Plan, cargo: &Cargo) -> Result<PathBuf, Error> {
     let cache = cache(dir, &plan.runtime)?;
     seed_lock_file(dir, &plan.runtime)?;
-    let built = cargo_build(dir, &cache, quiet)?;
+    let built = cargo.build(dir, &cache)?;
     let target = dir.join("target").join("release");
     let name = built.file_name().ok_or_else(|| Error::Build("cargo named no binary".into()))?;
     let binary = target.join(name);
@@ -155,23 +157,4 @@ fn seed_lock_file(dir: &Path, runtime: &Runtime) -> Result<(), Error> {
         Ok(bytes) if !lock.exists() => write_atomically(&lock, &bytes).map_err(|e| Error::file("write", &lock, e)),
         _ => Ok(()),
     }
-}
-
-fn cargo_build(dir: &Path, cache: &Path, quiet: bool) -> Result<PathBuf, Error> {
-    let mut cargo = Command::new("cargo");
-    cargo.args(["build", "--release", "--message-format=json-render-diagnostics", "--manifest-path"]);
-    cargo.arg(dir.join("Cargo.toml")).arg("--target-dir").arg(cache).stderr(Stdio::inherit());
-    if quiet {
-        cargo.arg("--quiet");
-    }
-    let output = cargo.output().map_err(|e| Error::Build(format!("cannot run cargo: {e}")))?;
-    if !output.status.success() {
-        return Err(Error::Build(format!("cargo could not build {}: {}", dir.display(), output.status)));
-    }
-    let messages = String::from_utf8_lossy(&output.stdout);
-    let executable = |line: &str| {
-        let message: serde_json::Value = serde_json::from_str(line).ok()?;
-        message.get("executable")?.as_str().map(PathBuf::from)
-    };
-    messages.lines().rev().find_map(executable).ok_or_else(|| Error::Build("cargo named no binary".into()))
 }

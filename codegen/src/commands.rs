@@ -18,7 +18,7 @@ pub fn generate(args: &Generate) -> Result<ExitCode, Error> {
         return dump(path, stage, args);
     }
     let Some(dir) = args.output.as_deref() else {
-        println!("{}", build::build_in_cache(compile(path)?, &args.runtime, false)?.display());
+        println!("{}", build::build_in_cache(compile(path)?, &args.runtime, &build::Cargo::ALOUD)?.display());
         return Ok(ExitCode::SUCCESS);
     };
     let plan = plan(path, dir, args)?;
@@ -36,7 +36,7 @@ pub fn generate(args: &Generate) -> Result<ExitCode, Error> {
         dir.display()
     );
     if args.build {
-        println!("{}", build::build(dir, &plan, false)?.display());
+        println!("{}", build::build(dir, &plan, &build::Cargo::ALOUD)?.display());
     }
     Ok(ExitCode::SUCCESS)
 }

@@ -1,7 +1,7 @@
 //! `pg-codegen suite`: a list of instances, each decided in a process of its own.
 //!
 //! [`list`] reads the instances, [`programs`] makes the verifiers, [`child`] runs one process, [`folder`] keeps what came
-//! out, and this file is the loop around them.
+//! out, and [`work`] is the loop around them.
 
 mod child;
 mod expected;
@@ -9,36 +9,27 @@ mod folder;
 mod list;
 mod programs;
 mod progress;
+mod queue;
 mod record;
 mod summary;
+mod work;
 
 use crate::build::RuntimeSource;
 use crate::error::Error;
-use child::Task;
 use clap::Args;
 use expected::Expected;
 use folder::Folder;
 pub use folder::read as read_folder;
-use list::{Instance, List};
+use list::List;
 use pg_runtime::cli::{Status, on_interrupt, say};
 use pg_runtime::options::Options;
-use programs::Programs;
-use progress::Progress;
-use record::Outcome;
 pub use record::{Record, Word};
 use serde_json::{Value, json};
-use std::collections::HashSet;
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
-use std::time::{Duration, Instant};
+use std::sync::atomic::{AtomicBool, Ordering};
 use summary::Summary;
-
-/// How often the status is drawn.
-const TICK: Duration = Duration::from_millis(200);
-/// How often the results of instances that ended are written, at most.
-const WRITE: Duration = Duration::from_secs(1);
+use work::Suite;
 
 const AGREES: u8 = 0;
 const DISAGREES: u8 = 1;
@@ -56,6 +47,9 @@ file may be compressed (.gz) where the list names it plainly.
 OUT holds results.csv (category, network, property, prepare time, verdict, run time), summary.json, a JSON file for each
 instance and the witnesses. An instance whose verifier crashes or refuses it has the verdict error and tells why; one
 that has to be killed some seconds after its limit has timeout.
+
+Verifiers are built while instances run, on the cores that the jobs leave free (--jobs times --threads are taken); if they
+leave none, all are built before the first instance runs, so that no build slows a verifier down.
 
   exit code
   0          all instances ran, and none disagrees with --expected
@@ -146,133 +140,4 @@ fn settings(args: &SuiteArgs, list: &List, options: &Options) -> Value {
         all.extend(options);
     }
     settings
-}
-
-/// What a worker tells of an instance, by its index.
-enum Event {
-    Started(usize),
-    Ended(usize, Result<Record, Error>),
-}
-
-struct Suite<'a> {
-    args: &'a SuiteArgs,
-    list: &'a List,
-    options: Options,
-    folder: &'a Folder,
-    expected: Option<&'a Expected>,
-    stop: &'a AtomicBool,
-}
-
-impl Suite<'_> {
-    /// Runs the instances that have no record yet, some at a time. `write` is called now and then.
-    fn run(
-        &self,
-        rows: &mut [Option<Record>],
-        status: Status,
-        write: impl Fn(&[Option<Record>]) -> Result<(), Error>,
-    ) -> Result<(), Error> {
-        let pending: Vec<usize> = (0..rows.len()).filter(|&k| rows[k].is_none()).collect();
-        let programs = self.programs(&pending)?;
-        let mut progress = Progress::new(status, self.args.quiet, &self.list.instances, rows.iter().flatten());
-        let next = AtomicUsize::new(0);
-        let (sender, receiver) = channel();
-        std::thread::scope(|scope| {
-            for _ in 0..self.args.jobs {
-                let (sender, pending, programs, next) = (sender.clone(), &pending, &programs, &next);
-                scope.spawn(move || self.work(pending, programs, next, &sender));
-            }
-            drop(sender);
-            let collected = self.collect(&receiver, rows, &mut progress, write);
-            if collected.is_err() {
-                self.stop.store(true, Ordering::Relaxed);
-            }
-            collected
-        })
-    }
-
-    /// Takes what the workers find, until they are done.
-    fn collect(
-        &self,
-        receiver: &Receiver<Event>,
-        rows: &mut [Option<Record>],
-        progress: &mut Progress,
-        write: impl Fn(&[Option<Record>]) -> Result<(), Error>,
-    ) -> Result<(), Error> {
-        let mut written = Instant::now();
-        loop {
-            match receiver.recv_timeout(TICK) {
-                Ok(Event::Started(k)) => progress.started(k),
-                Ok(Event::Ended(k, record)) => {
-                    let record = record?;
-                    let expected = self.expected.and_then(|known| known.of(&record.network, &record.property));
-                    progress.ended(k, &record, expected);
-                    rows[k] = Some(record);
-                }
-                Err(RecvTimeoutError::Timeout) => progress.draw(),
-                Err(RecvTimeoutError::Disconnected) => return Ok(()),
-            }
-            if written.elapsed() >= WRITE {
-                write(rows)?;
-                written = Instant::now();
-            }
-        }
-    }
-
-    /// The programs of the pending instances; some are missing if the suite was stopped meanwhile.
-    fn programs(&self, pending: &[usize]) -> Result<Programs, Error> {
-        let instances = || pending.iter().map(|&k| &self.list.instances[k]);
-        if self.args.interpret {
-            return Programs::interpreted(instances());
-        }
-        let mut seen = HashSet::new();
-        let networks: Vec<_> = instances().map(|i| &i.network_file).filter(|file| seen.insert(*file)).collect();
-        let mut programs = Programs::default();
-        for (k, network) in networks.iter().enumerate() {
-            if !self.args.quiet {
-                say(&format!("building {} of {}: {}\n", k + 1, networks.len(), network.display()));
-            }
-            let built = programs.build(network, &self.args.runtime, self.args.quiet);
-            // A terminal's Ctrl-C ends cargo too, which is no mistake then.
-            if self.stop.load(Ordering::Relaxed) {
-                break;
-            }
-            built?;
-        }
-        Ok(programs)
-    }
-
-    /// One worker: takes the next instance until there is none or the suite is stopped.
-    fn work(&self, pending: &[usize], programs: &Programs, next: &AtomicUsize, sender: &Sender<Event>) {
-        while !self.stop.load(Ordering::Relaxed) {
-            let Some(&k) = pending.get(next.fetch_add(1, Ordering::Relaxed)) else { return };
-            let _ = sender.send(Event::Started(k));
-            match self.decide(&self.list.instances[k], programs) {
-                Ok(Some(record)) => drop(sender.send(Event::Ended(k, Ok(record)))),
-                Ok(None) => return,
-                Err(error) => return drop(sender.send(Event::Ended(k, Err(error)))),
-            }
-        }
-    }
-
-    /// Runs one instance and keeps its record; `None` if the suite was stopped meanwhile.
-    fn decide(&self, instance: &Instance, programs: &Programs) -> Result<Option<Record>, Error> {
-        let outcome = match programs.command(instance) {
-            Err(reason) => Some(Outcome::refused(reason)),
-            Ok(mut command) => {
-                let (report, stderr) = (self.folder.running(instance, "json"), self.folder.running(instance, "stderr"));
-                let options = Options { timeout: Some(instance.limit), ..self.options.clone() };
-                command.args(options.arguments()).arg("--quiet");
-                command.arg("--json").arg(&report).arg("--witness").arg(self.folder.witness(instance));
-                let task = Task { command, limit: instance.limit, report, stderr };
-                task.run(self.stop).map_err(|e| Error::File(format!("cannot run {}: {e}", instance.file_name())))?
-            }
-        };
-        let Some(outcome) = outcome else { return Ok(None) };
-        let first = self.list.instances.iter().find(|other| other.network_file == instance.network_file);
-        let is_first = first.is_some_and(|first| first.number == instance.number);
-        let prepare_seconds = if is_first { programs.seconds(instance) } else { 0.0 };
-        let record = Record::new(instance, prepare_seconds, outcome);
-        self.folder.keep(instance, &record)?;
-        Ok(Some(record))
-    }
 }

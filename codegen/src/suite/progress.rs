@@ -29,6 +29,8 @@ pub struct Progress<'a> {
     tally: Tally,
     /// The longest first.
     running: Vec<Running>,
+    /// What is built meanwhile.
+    building: Option<String>,
     start: Instant,
 }
 
@@ -47,7 +49,7 @@ impl<'a> Progress<'a> {
         let mut tally = Tally { total: instances.len(), ..Tally::default() };
         done.for_each(|record| tally.count(record.verdict));
         tally.done_before = tally.done();
-        Progress { status, style, instances, tally, running: vec![], start: Instant::now() }
+        Progress { status, style, instances, tally, running: vec![], building: None, start: Instant::now() }
     }
 
     pub fn started(&mut self, index: usize) {
@@ -69,6 +71,15 @@ impl<'a> Progress<'a> {
         self.draw();
     }
 
+    /// Something is built beside what runs, or nothing any more.
+    pub fn building(&mut self, what: Option<String>) {
+        if let (Style::Lines, Some(what)) = (self.style, &what) {
+            say(&format!("{what}\n"));
+        }
+        self.building = what;
+        self.draw();
+    }
+
     pub fn draw(&self) {
         if self.style != Style::Bar {
             return;
@@ -82,7 +93,10 @@ impl<'a> Progress<'a> {
         });
         let running: Vec<String> = running.collect();
         self.status.advance(self.tally.done());
-        self.status.show(fit(&self.tally.parts(elapsed(self.start)), "  ", behind_bar), details(&running, below));
+        self.status.show(
+            fit(&self.tally.parts(elapsed(self.start)), "  ", behind_bar),
+            details(&running, self.building.as_deref(), below),
+        );
     }
 }
 
@@ -127,8 +141,15 @@ impl Tally {
     }
 }
 
+/// What runs, and behind it what is built, if that fits too.
+fn details(running: &[String], building: Option<&str>, columns: usize) -> String {
+    let parts = [shown(running, columns), building.unwrap_or_default().to_string()];
+    let parts: Vec<String> = parts.into_iter().filter(|part| !part.is_empty()).collect();
+    fit(&parts, ", ", columns)
+}
+
 /// As many of the running instances as fit, and how many there are more.
-fn details(running: &[String], columns: usize) -> String {
+fn shown(running: &[String], columns: usize) -> String {
     for shown in (1..=running.len().min(MOST_SHOWN)).rev() {
         let more = match running.len() - shown {
             0 => String::new(),
@@ -168,10 +189,13 @@ mod tests {
     #[test]
     fn what_runs_fits_the_terminal() {
         let running = ["one a 12s of 60s", "two b 9.0s of 60s", "three c 1.0s of 60s"].map(String::from);
-        assert_eq!(details(&running, 80), "one a 12s of 60s, two b 9.0s of 60s, three c 1.0s of 60s");
-        assert_eq!(details(&running, 50), "one a 12s of 60s, two b 9.0s of 60s and 1 more");
-        assert_eq!(details(&running, 30), "one a 12s of 60s and 2 more");
-        assert_eq!(details(&running, 10), "one a 12s ");
-        assert_eq!(details(&[], 80), "");
+        let details = |columns| super::details(&running, Some("building 2 of 3: net.onnx"), columns);
+        assert_eq!(details(90), "one a 12s of 60s, two b 9.0s of 60s, three c 1.0s of 60s, building 2 of 3: net.onnx");
+        assert_eq!(details(60), "one a 12s of 60s, two b 9.0s of 60s, three c 1.0s of 60s");
+        assert_eq!(details(50), "one a 12s of 60s, two b 9.0s of 60s and 1 more");
+        assert_eq!(details(30), "one a 12s of 60s and 2 more");
+        assert_eq!(details(10), "one a 12s ");
+        assert_eq!(super::details(&[], None, 80), "");
+        assert_eq!(super::details(&[], Some("building"), 80), "building");
     }
 }
