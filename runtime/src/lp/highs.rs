@@ -3,6 +3,7 @@
 //! Every status of HiGHS is matched. What is neither an optimum nor a proof of infeasibility is [`LpStatus::Stopped`]
 //! or [`LpStatus::Trouble`], and callers may conclude nothing from it.
 
+use super::Program;
 use highs_sys as sys;
 use std::ffi::{CStr, c_void};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -54,6 +55,38 @@ impl Lp {
         lp.set_text(c"solver", c"simplex");
         lp.set_text(c"presolve", c"off");
         lp.set_text(c"parallel", c"off");
+        lp
+    }
+
+    /// A whole program, handed over in one call.
+    pub fn of(program: &Program) -> Lp {
+        let mut lp = Lp::new();
+        let (cols, rows, entries) = (program.cost.len(), program.starts.len(), program.values.len());
+        assert!(program.col_lower.len() == cols && program.col_upper.len() == cols, "bounds for each column");
+        assert!(program.row_lower.len() == rows && program.row_upper.len() == rows, "bounds for each row");
+        assert_eq!(program.columns.len(), entries, "a column for each value");
+        // SAFETY: live instance; the arrays have the lengths that were just checked.
+        let status = unsafe {
+            sys::Highs_passLp(
+                lp.highs,
+                cols as sys::HighsInt,
+                rows as sys::HighsInt,
+                entries as sys::HighsInt,
+                sys::MATRIX_FORMAT_ROW_WISE,
+                sys::OBJECTIVE_SENSE_MINIMIZE,
+                0.0,
+                program.cost.as_ptr(),
+                program.col_lower.as_ptr(),
+                program.col_upper.as_ptr(),
+                program.row_lower.as_ptr(),
+                program.row_upper.as_ptr(),
+                program.starts.as_ptr(),
+                program.columns.as_ptr(),
+                program.values.as_ptr(),
+            )
+        };
+        lp.note(status);
+        (lp.rows, lp.cols) = (rows, cols);
         lp
     }
 
@@ -285,6 +318,21 @@ mod tests {
         lp.set_row_bounds(0, 4.0, 5.0);
         assert_eq!(lp.solve(LIMIT, &go), LpStatus::Optimal);
         assert_eq!(lp.solution().0, [1.0, 3.0]);
+    }
+
+    #[test]
+    fn a_program_handed_over_whole_is_the_same() {
+        let mut program = Program::default();
+        let x = program.add_col(-1.0, 0.0, 4.0);
+        let y = program.add_col(-2.0, 0.0, f64::INFINITY);
+        program.add_row(f64::NEG_INFINITY, 5.0, [(x, 1.0), (y, 1.0)]);
+        let mut lp = Lp::of(&program);
+        assert_eq!((lp.rows(), lp.cols()), (1, 2));
+        lp.add_row(f64::NEG_INFINITY, 3.0, &[(y, 1.0)]);
+        assert_eq!(lp.solve(LIMIT, &AtomicBool::new(false)), LpStatus::Optimal);
+        assert_eq!(lp.solution().0, [2.0, 3.0]);
+        program.add_row(f64::NEG_INFINITY, 1.0, [(x, 1e30)]);
+        assert!(matches!(Lp::of(&program).solve(LIMIT, &AtomicBool::new(false)), LpStatus::Trouble(_)));
     }
 
     #[test]

@@ -2,7 +2,9 @@
 
 pub mod exact;
 mod highs;
+mod program;
 mod relaxation;
 
 pub use highs::{Lp, LpStatus};
+pub use program::Program;
 pub use relaxation::{Point, Ray, Relaxed, RelaxedNetwork};

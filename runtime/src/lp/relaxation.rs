@@ -7,7 +7,7 @@
 //!
 //! Nothing here is rigorous or needs to be: the program proposes points and multipliers, others judge them.
 
-use super::{Lp, LpStatus};
+use super::{Lp, LpStatus, Program};
 use crate::bounds::{Bounds, Objective};
 use crate::options::Penalty;
 use crate::report::Control;
@@ -71,74 +71,19 @@ impl RelaxedNetwork {
         penalty: Penalty,
         tuning: PeregrinnTuning,
     ) -> RelaxedNetwork {
-        let mut lp = Lp::new();
         let penalties = penalties(penalty, shape.last(), tuning);
-        for (&l, &u) in input.0.iter().zip(input.1) {
-            lp.add_col(0.0, l, u);
-        }
-        let (inputs, property, outputs) = (input.0.len(), vec![], vec![]);
-        let mut network = RelaxedNetwork { lp, neurons: vec![], inputs, property, outputs, penalties, tuning };
-        for stage in 0..shape.last() {
-            let width = shape.stages[stage].width();
-            let neurons = (0..width).map(|j| network.add_neuron(shape, root, stage, j)).collect();
-            network.neurons.push(neurons);
-        }
-        network.add_outputs(shape);
-        for row in rows {
-            network.add_property_row(row);
-        }
-        network
-    }
-
-    /// The columns of the activations that a neuron reads, each with its coefficient, negated.
-    fn incoming(&self, shape: &Shape, stage: usize, neuron: usize) -> Vec<(usize, f64)> {
-        let column = |source: Source, i: usize| match source {
-            Source::Input => Some(i),
-            Source::Stage(s) => self.neurons[s][i].as_ref().map(|n| n.activation),
-        };
-        let terms = shape.stages[stage].terms(neuron);
-        terms.filter_map(|(source, i, w)| column(source, i).map(|col| (col, -f64::from(w)))).collect()
-    }
-
-    fn add_neuron(&mut self, shape: &Shape, root: &Bounds, stage: usize, j: usize) -> Option<Neuron> {
-        let (l, u) = root.of(stage, j);
-        if u <= 0.0 {
-            return None;
-        }
-        let mut terms = self.incoming(shape, stage, j);
-        let bias = f64::from(shape.stages[stage].bias[j]);
-        let activation = self.lp.add_col(0.0, l.max(0.0), u);
-        terms.push((activation, 1.0));
-        let slack = (l < 0.0).then(|| self.lp.add_col(self.penalties[stage], 0.0, -l));
-        terms.extend(slack.map(|slack| (slack, -1.0)));
-        let equation = self.lp.add_row(bias, bias, &terms);
-        let chord = slack.filter(|_| (u - l).is_finite()).map(|slack| {
-            let (activation_factor, slack_factor, limit) = chord(l, u);
-            let terms = [(activation, activation_factor), (slack, slack_factor)];
-            self.lp.add_row(f64::NEG_INFINITY, limit, &terms)
-        });
-        Some(Neuron { activation, slack, equation, chord, lower: l, upper: u, chord_lower: l, chord_upper: u })
-    }
-
-    fn add_outputs(&mut self, shape: &Shape) {
-        let last = shape.last();
-        for j in 0..shape.outputs() {
-            let mut terms = self.incoming(shape, last, j);
-            let column = self.lp.add_col(0.0, f64::NEG_INFINITY, f64::INFINITY);
-            terms.push((column, 1.0));
-            let bias = f64::from(shape.stages[last].bias[j]);
-            self.lp.add_row(bias, bias, &terms);
-            self.outputs.push(column);
-        }
+        let Draft { mut program, neurons, outputs, .. } = Draft::new(shape, input, root, &penalties);
+        let add_row =
+            |row: &Objective| program.add_row(f64::NEG_INFINITY, -row.constant, property_terms(&outputs, row));
+        let property = rows.iter().map(add_row).collect();
+        let (lp, inputs) = (Lp::of(&program), input.0.len());
+        RelaxedNetwork { lp, neurons, inputs, property, outputs, penalties, tuning }
     }
 
     /// `row ≤ 0`.
     pub fn add_property_row(&mut self, row: &Objective) {
-        let x = row.x.iter().copied().enumerate();
-        let y = self.outputs.iter().copied().zip(row.y.iter().copied());
-        let terms: Vec<(usize, f64)> = x.chain(y).filter(|&(_, a)| a != 0.0).collect();
-        let index = self.lp.add_row(f64::NEG_INFINITY, -row.constant, &terms);
-        self.property.push(index);
+        let terms: Vec<(usize, f64)> = property_terms(&self.outputs, row).collect();
+        self.property.push(self.lp.add_row(f64::NEG_INFINITY, -row.constant, &terms));
     }
 
     pub fn iterations(&self) -> u64 {
@@ -199,6 +144,75 @@ impl RelaxedNetwork {
     }
 }
 
+/// The program of a network over a region, as far as it is written.
+struct Draft {
+    program: Program,
+    neurons: Vec<Vec<Option<Neuron>>>,
+    outputs: Vec<usize>,
+    /// The column of each input, then of each activation by stage; [`NO_COLUMN`] for a neuron that is off.
+    columns: Vec<Vec<usize>>,
+}
+
+const NO_COLUMN: usize = usize::MAX;
+
+impl Draft {
+    fn new(shape: &Shape, input: (&[f64], &[f64]), root: &Bounds, penalties: &[f64]) -> Draft {
+        let mut program = Program::default();
+        let columns = vec![input.0.iter().zip(input.1).map(|(&l, &u)| program.add_col(0.0, l, u)).collect()];
+        let mut draft = Draft { program, neurons: vec![], outputs: vec![], columns };
+        for (stage, &penalty) in penalties.iter().enumerate() {
+            let width = shape.stages[stage].width();
+            let neurons: Vec<_> = (0..width).map(|j| draft.add_neuron(shape, root, (stage, j), penalty)).collect();
+            draft.columns.push(neurons.iter().map(|n| n.as_ref().map_or(NO_COLUMN, |n| n.activation)).collect());
+            draft.neurons.push(neurons);
+        }
+        draft.add_outputs(shape);
+        draft
+    }
+
+    /// Adds z − W·y′ = b, where z is the sum of the given terms, and returns the row's index.
+    fn add_equation(
+        &mut self,
+        shape: &Shape,
+        (stage, j): (usize, usize),
+        z: impl Iterator<Item = (usize, f64)>,
+    ) -> usize {
+        let columns = |source| match source {
+            Source::Input => &self.columns[0],
+            Source::Stage(s) => &self.columns[s + 1],
+        };
+        let stage = &shape.stages[stage];
+        let terms = stage.terms(j).map(|(source, i, w)| (columns(source)[i], -f64::from(w)));
+        let bias = f64::from(stage.bias[j]);
+        self.program.add_row(bias, bias, terms.filter(|(column, _)| *column != NO_COLUMN).chain(z))
+    }
+
+    fn add_neuron(&mut self, shape: &Shape, root: &Bounds, (stage, j): (usize, usize), penalty: f64) -> Option<Neuron> {
+        let (l, u) = root.of(stage, j);
+        if u <= 0.0 {
+            return None;
+        }
+        let activation = self.program.add_col(0.0, l.max(0.0), u);
+        let slack = (l < 0.0).then(|| self.program.add_col(penalty, 0.0, -l));
+        let z = [(activation, 1.0)].into_iter().chain(slack.map(|slack| (slack, -1.0)));
+        let equation = self.add_equation(shape, (stage, j), z);
+        let chord = slack.filter(|_| (u - l).is_finite()).map(|slack| {
+            let (activation_factor, slack_factor, limit) = chord(l, u);
+            let terms = [(activation, activation_factor), (slack, slack_factor)];
+            self.program.add_row(f64::NEG_INFINITY, limit, terms)
+        });
+        Some(Neuron { activation, slack, equation, chord, lower: l, upper: u, chord_lower: l, chord_upper: u })
+    }
+
+    fn add_outputs(&mut self, shape: &Shape) {
+        for j in 0..shape.outputs() {
+            let column = self.program.add_col(0.0, f64::NEG_INFINITY, f64::INFINITY);
+            self.add_equation(shape, (shape.last(), j), [(column, 1.0)].into_iter());
+            self.outputs.push(column);
+        }
+    }
+}
+
 impl Neuron {
     fn change(&mut self, lp: &mut Lp, l: f64, u: f64, penalty: f64, chord_gain: f64) {
         lp.set_col_bounds(self.activation, l.max(0.0), u.max(0.0));
@@ -231,6 +245,13 @@ impl Neuron {
             lp.set_row_bounds(chord, f64::NEG_INFINITY, limit);
         }
     }
+}
+
+/// What a row of the property multiplies: inputs and outputs, whose columns are given.
+fn property_terms<'a>(outputs: &'a [usize], row: &'a Objective) -> impl Iterator<Item = (usize, f64)> + 'a {
+    let x = row.x.iter().copied().enumerate();
+    let y = outputs.iter().copied().zip(row.y.iter().copied());
+    x.chain(y).filter(|&(_, a)| a != 0.0)
 }
 
 /// y/u + s/(−l) ≤ 1, scaled so that the larger coefficient is 1: factors of y and s, and the limit.
