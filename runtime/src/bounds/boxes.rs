@@ -31,7 +31,7 @@ pub struct BoxRow {
 }
 
 impl Directions {
-    pub fn len(&self) -> usize {
+    pub fn count(&self) -> usize {
         self.list.len()
     }
 

@@ -217,7 +217,7 @@ fn decided<T: BoxNumber>(batch: &BoxBatch<T>, cells: &[Cell]) -> Vec<Vec<u64>> {
 
 /// Bounds the directions of all goals that are open in some cell.
 fn first_pass<T: BoxNumber>(batch: &mut BoxBatch<T>, question: &Question, cells: &[Cell]) -> Passes<T> {
-    let mut places = vec![None; question.directions.len()];
+    let mut places = vec![None; question.directions.count()];
     let mut numbers = Vec::new();
     for cell in cells {
         let goals = &question.roots[cell.root].goals;
