@@ -4,9 +4,29 @@ pub use crate::control::{Activity, Control, Progress};
 use crate::search::ClosedBy;
 use serde::Serialize;
 
+/// What a search over a property begins with, or ended up with after a trial.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Chosen {
+    #[default]
+    Phases,
+    Boxes,
+}
+
+impl std::fmt::Display for Chosen {
+    fn fmt(&self, f: &mut std::fmt::Formatter) -> std::fmt::Result {
+        f.write_str(match self {
+            Chosen::Phases => "phases",
+            Chosen::Boxes => "boxes",
+        })
+    }
+}
+
 /// What a search counts.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Counters {
+    /// Whether inputs were split or phases.
+    pub chosen: Chosen,
     /// Nodes of the search tree that were visited.
     pub nodes: u64,
     /// Nodes of the trees that bound hidden neurons, and of those that bound the property, without a linear program.

@@ -246,8 +246,12 @@ pub struct TailTuning {
 /// Boxes of few inputs. Chosen on part of the control networks.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub struct BoxTuning {
-    /// Up to this many inputs, boxes are split before phases.
+    /// Up to this many inputs, boxes are split and not phases; up to this many it is tried.
     pub few_inputs: usize,
+    pub most_inputs: usize,
+    /// A trial has so many boxes, and may have twice as many whenever these have closed this part of what was open.
+    pub trial: u64,
+    pub gets_on: f64,
     /// A box is too small when every side is below this part of the property's, or when it has been halved so often.
     pub smallest: f64,
     pub deepest: u32,

@@ -52,9 +52,10 @@ pub fn summary(model: &Model, question: &Question, outcome: &Outcome) -> String 
         false => "",
     };
     format!(
-        "{}, {}: {word}, {meaning}\n{total:.3} s, {} nodes, {} leaves, depth {}, {} LP calls, {} samples\n{empty}",
+        "{}, {}: {word}, {meaning}\n{total:.3} s by {}, {} nodes, {} leaves, depth {}, {} LP calls, {} samples\n{empty}",
         model.name,
         question.file,
+        counters.chosen,
         counters.nodes + counters.neuron_nodes + counters.property_nodes,
         counters.leaves,
         counters.max_depth,
@@ -102,7 +103,7 @@ mod tests {
         };
         let sat = text(violated(), "0");
         assert!(sat.starts_with("net, p.vnnlib: sat, the property is violated"), "{sat}");
-        assert!(sat.contains("1.500 s, 12 nodes, 0 leaves, depth 0, 34 LP calls"), "{sat}");
+        assert!(sat.contains("1.500 s by phases, 12 nodes, 0 leaves, depth 0, 34 LP calls"), "{sat}");
         let gave_up = text(Verdict::Unknown(StopReason::GaveUp("no way on".into())), "0");
         assert!(gave_up.contains("unknown, neither proved nor violated: no way on"), "{gave_up}");
         assert!(!gave_up.contains("note"));

@@ -13,9 +13,10 @@ mod tail;
 use crate::ending;
 use crate::options::{Engine, Options};
 use crate::property::Property;
-use crate::report::{Control, Counters, Times};
+use crate::report::{Chosen, Control, Counters, Times};
 use crate::tuning::Tuning;
 use crate::verdict::{StopReason, Verdict, Witness};
+use boxes::Split;
 pub use guide::ascent::Ascent;
 use guide::body::Body;
 use pg_core::Network;
@@ -53,12 +54,14 @@ struct Search<'a> {
     bodies: HashMap<Vec<usize>, Option<Arc<Body>>>,
 }
 
-/// Multiply-adds spent, about: what time is shared by, so that it does not depend on the machine.
+/// What a search has spent and got, by which it decides how to go on: not time, so that it does not depend on the machine.
 #[derive(Default)]
 struct Work {
-    /// On bounds of hidden neurons; and when the property's trees were last tried.
+    /// Multiply-adds, about, on bounds of hidden neurons; and when the property's trees were last tried.
     refine: u64,
     tried: u64,
+    /// The part of the property's boxes that is closed, each halving of a box halving its part.
+    closed: f64,
 }
 
 /// Why a search ends before every leaf is closed.
@@ -107,11 +110,14 @@ pub fn verify_tuned(
 impl<'a> Search<'a> {
     /// Closes every leaf, or says what ended the search.
     fn run(&mut self, tickets: Vec<Ticket>) -> Result<(), End> {
-        let few = self.shape.inputs <= self.tuning.boxes.few_inputs;
-        if self.options.engine == Engine::Auto && few {
-            let regions = self.split_inputs(tickets)?;
-            return self.peregrinn(regions);
+        let mut tickets: Vec<(usize, Ticket)> = tickets.into_iter().enumerate().collect();
+        if self.options.engine == Engine::Auto && self.shape.inputs <= self.tuning.boxes.most_inputs {
+            match self.split_inputs(tickets)? {
+                Split::Rest(regions) => return self.peregrinn(regions),
+                Split::GaveUp(open) => tickets = open,
+            }
         }
+        self.counters.chosen = Chosen::Phases;
         self.sample()?;
         let mut regions = self.root_regions(tickets)?;
         if !self.raises() {

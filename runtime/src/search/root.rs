@@ -14,12 +14,13 @@ use std::sync::Arc;
 type Group<'a> = (&'a Arc<InputBox>, Vec<(usize, Ticket)>);
 
 impl<'a> Search<'a> {
-    /// A region for every box of the property, with the goals that its bounds do not close: the nearest to a violation first.
-    pub fn root_regions(&mut self, tickets: Vec<Ticket>) -> Result<Vec<Region<'a>>, End> {
+    /// A region for every box of the given disjuncts, with the goals that its bounds do not close: the nearest to a violation first.
+    pub fn root_regions(&mut self, tickets: Vec<(usize, Ticket)>) -> Result<Vec<Region<'a>>, End> {
         self.control.enter(Activity::Bounds);
         let property = self.property;
         let mut groups: Vec<Group<'a>> = Vec::new();
-        for (number, (disjunct, ticket)) in property.disjuncts.iter().zip(tickets).enumerate() {
+        for (number, ticket) in tickets {
+            let disjunct = &property.disjuncts[number];
             match groups.last_mut().filter(|(input, _)| Arc::ptr_eq(input, &disjunct.region)) {
                 Some((_, members)) => members.push((number, ticket)),
                 None => groups.push((&disjunct.region, vec![(number, ticket)])),

@@ -67,6 +67,9 @@ impl Default for Tuning {
             },
             boxes: BoxTuning {
                 few_inputs: 16,
+                most_inputs: 64,
+                trial: 256,
+                gets_on: 0.1,
                 smallest: 1e-7,
                 deepest: 200,
                 refined: 16.0,

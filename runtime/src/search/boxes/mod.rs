@@ -15,12 +15,39 @@ use super::proof::{Reason, Region, Ticket};
 use super::{End, Search};
 use crate::bounds::{BoxKernel, BoxNumber, Objective};
 use crate::property::Row;
-use crate::report::Activity;
+use crate::report::{Activity, Chosen};
 use cell::{Cell, Judged, Next, judge, middle};
 use pg_core::boxes::LANES;
 use question::{Question, Root};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
+
+/// What a search over boxes leaves.
+pub enum Split<'a> {
+    /// Cells that say no more.
+    Rest(Vec<Region<'a>>),
+    /// It does not get on: the disjuncts that are open.
+    GaveUp(Vec<(usize, Ticket)>),
+}
+
+/// How the open part of the boxes shrinks, where there are too many inputs to be sure that it does.
+struct Trial {
+    /// The number of cells at which it is looked at next, and what was open the time before.
+    next: u64,
+    open: f64,
+}
+
+impl Trial {
+    /// Each doubling of the cells has to close a part of what was open.
+    fn gets_on(&mut self, cells: u64, open: f64, least: f64) -> bool {
+        if cells < self.next {
+            return true;
+        }
+        let gets_on = open <= (1.0 - least) * self.open;
+        *self = Trial { next: 2 * self.next, open };
+        gets_on
+    }
+}
 
 /// A cell and the ticket of each of its open goals.
 struct OpenCell {
@@ -44,10 +71,15 @@ struct Round {
 }
 
 impl<'a> Search<'a> {
-    /// Splits the boxes of the property until their parts are closed or say no more; returns the latter.
-    pub fn split_inputs(&mut self, tickets: Vec<Ticket>) -> Result<Vec<Region<'a>>, End> {
+    /// Splits the boxes of the property until their parts are closed or say no more. Of networks with more inputs than few it is
+    /// a trial, as long as it gets on: where most of them hardly matter it does.
+    pub fn split_inputs(&mut self, tickets: Vec<(usize, Ticket)>) -> Result<Split<'a>, End> {
         self.control.enter(Activity::Boxes);
         self.control.set_undecided(vec![]);
+        self.counters.chosen = Chosen::Boxes;
+        let tuning = self.tuning.boxes;
+        let mut trial = Trial { next: tuning.trial, open: 1.0 };
+        let is_trial = self.shape.inputs > tuning.few_inputs;
         let (question, open) = self.box_question(tickets);
         let mut coarse: Front<f32> = self.front(&question, open);
         let mut fine: Front<f64> = self.front(&question, vec![]);
@@ -55,6 +87,9 @@ impl<'a> Search<'a> {
         let (mut rounds, mut next_attack) = (0u64, 0u64);
         while !coarse.open.is_empty() || !fine.open.is_empty() {
             self.go_on()?;
+            if is_trial && !trial.gets_on(self.counters.nodes, 1.0 - self.work.closed, tuning.gets_on) {
+                return Ok(Split::GaveUp(self.give_up(&question)));
+            }
             if rounds >= next_attack {
                 let time = next_attack;
                 next_attack = (next_attack * 4).max(4);
@@ -73,7 +108,13 @@ impl<'a> Search<'a> {
                 self.try_near(question.roots[*root].goals[*goal].disjunct, point)?;
             }
         }
-        self.regions_of(&question, stubborn)
+        self.regions_of(&question, stubborn).map(Split::Rest)
+    }
+
+    /// The disjuncts that are open, for another search.
+    fn give_up(&mut self, question: &Question<'a>) -> Vec<(usize, Ticket)> {
+        let goals = question.roots.iter().flat_map(|root| &root.goals);
+        goals.filter_map(|goal| Some((goal.number, self.proof.give_up(goal.tree)?))).collect()
     }
 
     fn front<T: BoxNumber>(&self, question: &Question<'a>, open: Vec<OpenCell>) -> Front<'a, T> {
@@ -83,11 +124,12 @@ impl<'a> Search<'a> {
     }
 
     /// Every box of the property, with a cell for it.
-    fn box_question(&mut self, tickets: Vec<Ticket>) -> (Question<'a>, Vec<OpenCell>) {
+    fn box_question(&mut self, tickets: Vec<(usize, Ticket)>) -> (Question<'a>, Vec<OpenCell>) {
         let property = self.property;
         let (mut question, mut cells): (Question, Vec<OpenCell>) = Default::default();
         let mut last = None;
-        for (number, (disjunct, ticket)) in property.disjuncts.iter().zip(tickets).enumerate() {
+        for (number, ticket) in tickets {
+            let disjunct = &property.disjuncts[number];
             if !last.is_some_and(|region| Arc::ptr_eq(region, &disjunct.region)) {
                 let (lower, upper) = disjunct.region.enclosure();
                 let known = vec![0; self.known_words()];
@@ -101,7 +143,7 @@ impl<'a> Search<'a> {
             let cuts = self.box_cuts(number);
             let rows = disjunct.rows.iter().map(|row| &**row).chain(&cuts);
             let rows = rows.map(|row| Objective::of_row(row, self.shape.inputs, self.shape.outputs()));
-            let goal = question.goal(disjunct, tree, rows);
+            let goal = question.goal(disjunct, (number, tree), rows);
             let (root, cell) = (question.roots.last_mut().expect("just pushed"), cells.last_mut().expect("as many"));
             cell.cell.open.push(root.goals.len());
             cell.tickets.push(ticket);
@@ -205,7 +247,9 @@ impl<'a> Search<'a> {
                 kept.push(ticket);
                 continue;
             }
-            self.control.add_closed(0.5f64.powi(left.depth as i32) / self.property.disjuncts.len() as f64);
+            let part = 0.5f64.powi(left.depth as i32) / self.property.disjuncts.len() as f64;
+            self.work.closed += part;
+            self.control.add_closed(part);
             self.count(&Reason::Forms);
             self.proof.close(root.goals[goal].tree, ticket, &Reason::Forms);
         }

@@ -20,7 +20,8 @@ pub struct Root<'a> {
 /// That no input of the box is a counterexample of a disjunct.
 pub struct RootGoal<'a> {
     pub disjunct: &'a Disjunct,
-    /// The number of its tree of boxes.
+    /// The numbers of the disjunct and of its tree of boxes.
+    pub number: usize,
     pub tree: usize,
     pub rows: Vec<BoxRow>,
 }
@@ -37,8 +38,13 @@ impl RootGoal<'_> {
 }
 
 impl<'a> Question<'a> {
-    pub fn goal(&mut self, disjunct: &'a Disjunct, tree: usize, rows: impl Iterator<Item = Objective>) -> RootGoal<'a> {
+    pub fn goal(
+        &mut self,
+        disjunct: &'a Disjunct,
+        (number, tree): (usize, usize),
+        rows: impl Iterator<Item = Objective>,
+    ) -> RootGoal<'a> {
         let rows = rows.map(|row| self.directions.row(&row)).collect();
-        RootGoal { disjunct, tree, rows }
+        RootGoal { disjunct, number, tree, rows }
     }
 }

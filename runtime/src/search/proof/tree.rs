@@ -91,6 +91,11 @@ impl Proof {
         (self.trees.len() - 1, ticket)
     }
 
+    /// Gives a grafted tree up: its part is open again, unless the tree was settled.
+    pub fn give_up(&mut self, tree: usize) -> Option<Ticket> {
+        self.parts[tree - self.disjuncts].take().map(|(_, part)| part)
+    }
+
     pub fn split(&mut self, tree: usize, ticket: Ticket) -> [Ticket; 2] {
         self.trees[tree].split(ticket)
     }
@@ -148,6 +153,23 @@ mod tests {
         drop(left);
         tree.close(right, &Reason::Empty);
         assert!(tree.settled().is_none());
+    }
+
+    #[test]
+    fn a_grafted_tree_closes_its_part_once() {
+        let (tree, root) = Tree::plant();
+        let mut proof = Proof { disjuncts: 1, trees: vec![tree], parts: vec![] };
+        let (grafted, ticket) = proof.graft(0, root);
+        let [a, b] = proof.split(grafted, ticket);
+        proof.close(grafted, a, &Reason::Forms);
+        assert_eq!(proof.finish().err(), Some(1));
+        let part = proof.give_up(grafted).expect("an open part");
+        // What the tree still does is of no use.
+        proof.close(grafted, b, &Reason::Forms);
+        assert_eq!(proof.finish().err(), Some(1));
+        let (again, ticket) = proof.graft(0, part);
+        proof.close(again, ticket, &Reason::Forms);
+        assert!(proof.finish().is_ok() && proof.give_up(again).is_none());
     }
 
     #[test]
