@@ -7,7 +7,6 @@ use pg_core::kernel::sparse::{Columns, Entry};
 use pg_core::kernel::{AddRow, Lanes, Layer, Linear, Panel, Panels, Scalar, Simd, Vectorised, ZERO, dispatch, padded};
 use pg_core::map::{Conv, Geometry};
 use std::hint::black_box;
-use std::time::Instant;
 
 mod peak;
 
