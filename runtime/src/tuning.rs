@@ -252,6 +252,10 @@ pub struct BoxTuning {
     /// A trial has so many boxes, and may have twice as many whenever these have closed this part of what was open.
     pub trial: u64,
     pub gets_on: f64,
+    /// No trial where the way forward of a batch takes more multiply-adds of vectors, and no boxes where a batch needs more
+    /// vectors of memory.
+    pub trial_work: usize,
+    pub most_memory: usize,
     /// A box is too small when every side is below this part of the property's, or when it has been halved so often.
     pub smallest: f64,
     pub deepest: u32,
@@ -264,12 +268,12 @@ pub struct BoxTuning {
     /// A point whose rows are all below this is replayed.
     pub near: f64,
     /// Finer numbers are asked where the relaxation explains less than this part of a bound's distance to the truth, and where
-    /// the rows of a deep box vary by less than this part of it.
+    /// the rows of a box that was halved so often vary by less than this part of it.
     pub rounding: f64,
-    pub small: f64,
-    /// A box that was halved so often, with at most so many undecided neurons, is for phases if the rows at its best point are
-    /// below this part of what they vary by.
     pub deep: u32,
+    pub small: f64,
+    /// A box with at most so many undecided neurons is for phases if the rows at its best point are below this part of what they
+    /// vary by, or of their distance to the bound.
     pub few_phases: usize,
     pub touch: f64,
     /// Batches for each thread between two looks at what is open, if there are several.

@@ -111,7 +111,7 @@ impl<'a> Search<'a> {
     /// Closes every leaf, or says what ended the search.
     fn run(&mut self, tickets: Vec<Ticket>) -> Result<(), End> {
         let mut tickets: Vec<(usize, Ticket)> = tickets.into_iter().enumerate().collect();
-        if self.options.engine == Engine::Auto && self.shape.inputs <= self.tuning.boxes.most_inputs {
+        if self.options.engine == Engine::Auto && self.may_split_inputs() {
             match self.split_inputs(tickets)? {
                 Split::Rest(regions) => return self.peregrinn(regions),
                 Split::GaveUp(open) => tickets = open,

@@ -170,7 +170,7 @@ impl Best {
             *next = Next::Stubborn;
         }
         // A cell at the border of the property: halving it would leave many that are.
-        if depth >= tuning.deep && undecided <= tuning.few_phases && worst <= tuning.touch * self.swing {
+        if undecided <= tuning.few_phases && worst <= tuning.touch * gap.max(self.swing) {
             *next = Next::Touched;
         }
     }

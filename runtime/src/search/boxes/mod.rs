@@ -17,7 +17,7 @@ use crate::bounds::{BoxKernel, BoxNumber, Objective};
 use crate::property::Row;
 use crate::report::{Activity, Chosen};
 use cell::{Cell, Judged, Next, judge, middle};
-use pg_core::boxes::LANES;
+use pg_core::boxes::{LANES, Places};
 use question::{Question, Root};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
@@ -55,7 +55,7 @@ struct OpenCell {
     tickets: Vec<Ticket>,
 }
 
-/// Cells that wait, of one precision, and what bounds them: for each thread one.
+/// Cells that wait, of one precision, and what bounds them: for each thread one, once there is a cell.
 struct Front<'a, T> {
     kernels: Vec<BoxKernel<'a, T>>,
     open: Vec<OpenCell>,
@@ -71,6 +71,15 @@ struct Round {
 }
 
 impl<'a> Search<'a> {
+    /// Whether the network is small enough for boxes, or for a trial of them.
+    pub fn may_split_inputs(&self) -> bool {
+        let (tuning, inputs) = (self.tuning.boxes, self.shape.inputs);
+        let edges = self.shape.stages.iter().flat_map(|stage| stage.edges);
+        let work = 2 * (inputs + 1) * edges.map(|edge| edge.map.entries()).sum::<usize>();
+        let may_try = inputs <= tuning.most_inputs && work <= tuning.trial_work;
+        (inputs <= tuning.few_inputs || may_try) && Places::of(&self.shape).lanes <= tuning.most_memory
+    }
+
     /// Splits the boxes of the property until their parts are closed or say no more. Of networks with more inputs than few it is
     /// a trial, as long as it gets on: where most of them hardly matter it does.
     pub fn split_inputs(&mut self, tickets: Vec<(usize, Ticket)>) -> Result<Split<'a>, End> {
@@ -81,8 +90,8 @@ impl<'a> Search<'a> {
         let mut trial = Trial { next: tuning.trial, open: 1.0 };
         let is_trial = self.shape.inputs > tuning.few_inputs;
         let (question, open) = self.box_question(tickets);
-        let mut coarse: Front<f32> = self.front(&question, open);
-        let mut fine: Front<f64> = self.front(&question, vec![]);
+        let mut coarse: Front<f32> = Front { kernels: vec![], open };
+        let mut fine: Front<f64> = Front { kernels: vec![], open: vec![] };
         let mut stubborn = Vec::new();
         let (mut rounds, mut next_attack) = (0u64, 0u64);
         while !coarse.open.is_empty() || !fine.open.is_empty() {
@@ -96,7 +105,7 @@ impl<'a> Search<'a> {
                 self.wander(&question, time)?;
             }
             rounds += 1;
-            let round = if coarse.open.is_empty() || fine.open.len() >= LANES * fine.kernels.len() {
+            let round = if coarse.open.is_empty() || fine.open.len() >= LANES * self.threads() {
                 self.round(&mut fine, &question)
             } else {
                 let mut round = self.round(&mut coarse, &question);
@@ -115,12 +124,6 @@ impl<'a> Search<'a> {
     fn give_up(&mut self, question: &Question<'a>) -> Vec<(usize, Ticket)> {
         let goals = question.roots.iter().flat_map(|root| &root.goals);
         goals.filter_map(|goal| Some((goal.number, self.proof.give_up(goal.tree)?))).collect()
-    }
-
-    fn front<T: BoxNumber>(&self, question: &Question<'a>, open: Vec<OpenCell>) -> Front<'a, T> {
-        let (network, refined) = (self.network, self.tuning.boxes.refined);
-        let kernels = (0..self.threads()).map(|_| BoxKernel::new(network, &question.directions, refined));
-        Front { kernels: kernels.collect(), open }
     }
 
     /// Every box of the property, with a cell for it.
@@ -173,7 +176,8 @@ impl<'a> Search<'a> {
     /// Judges the cells on top, a few batches for each thread, and opens what is left of them. The outcome does not depend on
     /// which thread judges which batch.
     fn round<T: BoxNumber>(&mut self, front: &mut Front<'a, T>, question: &Question<'a>) -> Round {
-        let threads = front.kernels.len();
+        let (threads, refined) = (self.threads(), self.tuning.boxes.refined);
+        front.kernels.resize_with(threads, || BoxKernel::new(self.network, &question.directions, refined));
         let batches = if threads == 1 { 1 } else { threads * self.tuning.boxes.batches };
         let count = front.open.len().min(LANES * batches);
         let (mut cells, mut tickets) = (Vec::with_capacity(count), Vec::with_capacity(count));
