@@ -146,7 +146,8 @@ fn try_points<T: BoxNumber>(batch: &mut BoxBatch<T>, question: &Question, judged
             judged.points.push((judged.best.goal, std::mem::take(&mut judged.best.point)));
         }
         if matches!(judged.next, Next::Halve { .. }) {
-            let kind = (judged.left.depth, T::RELATIVE > pg_core::rounding::EPSILON);
+            let is_only_root = judged.left.depth == 0 && question.roots.len() <= LANES;
+            let kind = (judged.left.depth, T::RELATIVE > pg_core::rounding::EPSILON, is_only_root);
             judged.best.advise(worst, undecided, kind, &mut judged.next, tuning);
         }
     }
@@ -158,7 +159,7 @@ impl Best {
         &self,
         worst: f64,
         undecided: usize,
-        (depth, is_coarse): (u32, bool),
+        (depth, is_coarse, is_only_root): (u32, bool, bool),
         next: &mut Next,
         tuning: &BoxTuning,
     ) {
@@ -169,8 +170,9 @@ impl Best {
         if is_small || self.cost < tuning.rounding * gap {
             *next = Next::Stubborn;
         }
-        // A cell at the border of the property: halving it would leave many that are.
-        if undecided <= tuning.few_phases && worst <= tuning.touch * gap.max(self.swing) {
+        // A cell at the border of the property: halving it would leave many that are. A root of few phases is done by these at once.
+        let is_near = worst <= tuning.touch * gap.max(self.swing);
+        if undecided <= tuning.few_phases && (is_near || is_only_root) {
             *next = Next::Touched;
         }
     }
