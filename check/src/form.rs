@@ -1,0 +1,89 @@
+//! Affine functions of the inputs that are nowhere above a row of a property, and means of them.
+//!
+//! Where a counterexample is, every row is at most 0, and so is every such form. A mean of forms with weights that are not
+//! negative is at most 0 there too, so that a mean which is positive on all of a box leaves no counterexample in it.
+
+use crate::region::{Cube, Total};
+use crate::{Refused, refused};
+
+/// A constant in units of 2^−80, and slopes in units of 2^−exponent.
+#[derive(Clone, Debug, Default)]
+pub struct Form {
+    pub constant: i128,
+    pub slopes: Vec<i64>,
+    pub exponent: i32,
+}
+
+/// A mean of two forms has weights in these parts, and there are so many means of means.
+const PARTS: i128 = 16;
+const ROUNDS: usize = 8;
+
+impl Form {
+    /// The end of an input where the form is least.
+    fn end(&self, input: usize, cube: &Cube) -> i64 {
+        if self.slopes[input] >= 0 { cube.lower[input] } else { cube.upper[input] }
+    }
+
+    /// Its value at a point.
+    fn at(&self, cube: &Cube, point: impl Fn(usize) -> i64) -> Result<i128, Refused> {
+        let term = |(i, &a): (usize, &i64)| i128::from(a) * i128::from(point(i));
+        let mut total = Total(self.constant);
+        total.add(self.slopes.iter().enumerate().map(term).sum(), self.exponent + cube.grid)?;
+        Ok(total.0)
+    }
+
+    /// Its least value on a box.
+    pub fn least(&self, cube: &Cube) -> Result<i128, Refused> {
+        self.at(cube, |i| self.end(i, cube))
+    }
+
+    /// The mean with another form, that one with so many parts. Slopes are rounded by less than three units, which the constant
+    /// pays for at the largest inputs.
+    fn mean(&self, other: &Form, part: i128, cube: &Cube) -> Result<Form, Refused> {
+        let exponent = self.exponent.min(other.exponent);
+        let coarse = |form: &Form, i: usize| i128::from(form.slopes[i] >> (form.exponent - exponent).min(63));
+        let slope = |i: usize| (((PARTS - part) * coarse(self, i) + part * coarse(other, i)) / PARTS) as i64;
+        let slopes: Vec<i64> = (0..self.slopes.len()).map(slope).collect();
+        let parts = self.constant.checked_mul(PARTS - part).zip(other.constant.checked_mul(part));
+        let sum = parts.and_then(|(a, b)| a.checked_add(b)).ok_or_else(|| refused("a sum is too large"))?;
+        let mut constant = Total(sum.div_euclid(PARTS));
+        let sizes: i128 = (0..slopes.len()).map(|i| i128::from(cube.size(i))).sum();
+        constant.add(-3 * sizes, exponent + cube.grid)?;
+        Ok(Form { constant: constant.0, slopes, exponent })
+    }
+}
+
+/// Whether some mean of forms is positive on a box: from the form with the greatest least value towards the one that is highest
+/// where that is least, as far as it gains, and again. Which means are looked at is a choice.
+pub fn some_mean_is_positive(forms: &[Form], cube: &Cube) -> Result<bool, Refused> {
+    let mut best: Option<(i128, Form)> = None;
+    for form in forms {
+        let least = form.least(cube)?;
+        if best.as_ref().is_none_or(|(known, _)| least > *known) {
+            best = Some((least, form.clone()));
+        }
+    }
+    let Some((mut least, mut best)) = best else { return Ok(false) };
+    for _ in 0..ROUNDS {
+        let mut highest: Option<(i128, &Form)> = None;
+        for form in forms {
+            let value = form.at(cube, |i| best.end(i, cube))?;
+            if highest.as_ref().is_none_or(|(known, _)| value > *known) {
+                highest = Some((value, form));
+            }
+        }
+        let Some((_, other)) = highest else { return Ok(false) };
+        let from = best.clone();
+        for part in 1..PARTS {
+            let mean = from.mean(other, part, cube)?;
+            let value = mean.least(cube)?;
+            if value > least {
+                (least, best) = (value, mean);
+            }
+        }
+        if least > 0 {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}

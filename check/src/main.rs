@@ -1,0 +1,140 @@
+//! The command line: `pg-check MODEL.onnx PROP.vnnlib CERTIFICATE [--slice I/N] [--json FILE] [--text]`.
+
+use pg_check::fixed::Fixed;
+use pg_check::judge::{Rejected, Slice, Summary, judge};
+use pg_check::onnx::Network;
+use pg_check::property::Property;
+use pg_check::sha256;
+use std::process::ExitCode;
+use std::time::Instant;
+
+const HELP: &str = "\
+Judges a certificate that a property of a network holds, in exact integer arithmetic.
+
+Usage: pg-check MODEL.onnx PROP.vnnlib CERTIFICATE [OPTIONS]
+
+Options:
+      --slice I/N   Look at every N-th leaf alone, from the I-th on; what a tree covers is checked in every slice
+      --json FILE   Write what was found to FILE, in JSON
+      --text        Write the certificate's records to stdout as text, without judging them
+  -h, --help        Print this
+  -V, --version     Print the version
+
+The first line of stdout is `accepted` or `rejected`. Exit code: 0 accepted, 1 rejected, 4 if a file cannot be used.
+";
+
+struct Arguments {
+    files: [String; 3],
+    slice: Slice,
+    json: Option<String>,
+    is_text: bool,
+}
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    if arguments.iter().any(|argument| argument == "-h" || argument == "--help") {
+        print!("{HELP}");
+        return ExitCode::SUCCESS;
+    }
+    if arguments.iter().any(|argument| argument == "-V" || argument == "--version") {
+        println!("pg-check {}", env!("CARGO_PKG_VERSION"));
+        return ExitCode::SUCCESS;
+    }
+    // A number that overflows ends the judgement: what is not shown is rejected.
+    let result = std::panic::catch_unwind(|| parse(arguments).and_then(|arguments| run(&arguments)));
+    match result {
+        Ok(Ok(is_accepted)) => ExitCode::from(u8::from(!is_accepted)),
+        Ok(Err(message)) => {
+            eprintln!("error: {message}");
+            ExitCode::from(4)
+        }
+        Err(_) => {
+            println!("rejected");
+            eprintln!("arithmetic failed, as described above");
+            ExitCode::from(1)
+        }
+    }
+}
+
+fn parse(arguments: Vec<String>) -> Result<Arguments, String> {
+    let (mut files, mut slice, mut json, mut is_text) = (vec![], Slice { index: 0, count: 1 }, None, false);
+    let mut rest = arguments.into_iter();
+    while let Some(argument) = rest.next() {
+        match argument.as_str() {
+            "--slice" => {
+                slice = rest.next().and_then(|text| read_slice(&text)).ok_or("--slice wants I/N with 1 ≤ I ≤ N")?
+            }
+            "--json" => json = Some(rest.next().ok_or("--json wants a file")?),
+            "--text" => is_text = true,
+            option if option.starts_with('-') => return Err(format!("the option {option} is not known; see --help")),
+            _ => files.push(argument),
+        }
+    }
+    let files =
+        files.try_into().map_err(|_| "three files are wanted: a model, a property and a certificate; see --help")?;
+    Ok(Arguments { files, slice, json, is_text })
+}
+
+fn read_slice(text: &str) -> Option<Slice> {
+    let (index, count) = text.split_once('/')?;
+    let (index, count): (usize, usize) = (index.parse().ok()?, count.parse().ok()?);
+    (1 <= index && index <= count).then(|| Slice { index: index - 1, count })
+}
+
+fn read(path: &str) -> Result<Vec<u8>, String> {
+    let bytes = std::fs::read(path).map_err(|e| format!("{path}: {e}"))?;
+    if bytes.starts_with(&[0x1f, 0x8b]) {
+        return Err(format!("{path} is compressed; unpack it first, with gzip -d"));
+    }
+    Ok(bytes)
+}
+
+fn run(arguments: &Arguments) -> Result<bool, String> {
+    let [model, property, certificate] = &arguments.files;
+    let start = Instant::now();
+    let (model_bytes, property_bytes, bytes) = (read(model)?, read(property)?, read(certificate)?);
+    let network = Network::read(&model_bytes).map_err(|e| format!("{model}: {e}"))?;
+    let fixed = Fixed::new(&network).map_err(|e| format!("{model}: {e}"))?;
+    let text = std::str::from_utf8(&property_bytes).map_err(|_| format!("{property}: this is no text"))?;
+    let asked = Property::read(text).map_err(|e| format!("{property}: {e}"))?;
+    let outputs = network.stages.last().map_or(0, |stage| stage.rows.len());
+    if (asked.inputs, asked.outputs) != (network.inputs, outputs) {
+        return Err(format!("{property}: the property is not about a network of this size"));
+    }
+    let digests = [sha256::digest(&model_bytes), sha256::digest(&property_bytes)];
+    let result = judge(&fixed, &asked, digests, &bytes, arguments.slice, arguments.is_text);
+    if let (Ok(Summary { text: Some(text), .. }), true) = (&result, arguments.is_text) {
+        print!("{text}");
+        return Ok(true);
+    }
+    println!("{}", if result.is_ok() { "accepted" } else { "rejected" });
+    let seconds = start.elapsed().as_millis();
+    match &result {
+        Ok(summary) => eprintln!(
+            "{} records, {} leaves, {} of them looked at, {} bytes, {seconds} ms; written by {}",
+            summary.records,
+            summary.leaves,
+            summary.checked,
+            bytes.len(),
+            summary.generator
+        ),
+        Err(Rejected { record, at, why }) => eprintln!("record {record}, at byte {at}: {why}"),
+    }
+    if let Some(path) = &arguments.json {
+        std::fs::write(path, report(&result, bytes.len(), seconds)).map_err(|e| format!("{path}: {e}"))?;
+    }
+    Ok(result.is_ok())
+}
+
+fn report(result: &Result<Summary, Rejected>, bytes: usize, milliseconds: u128) -> String {
+    let common = format!("\"bytes\": {bytes}, \"milliseconds\": {milliseconds}");
+    match result {
+        Ok(Summary { records, leaves, checked, .. }) => format!(
+            "{{\"verdict\": \"accepted\", \"records\": {records}, \"leaves\": {leaves}, \"checked\": {checked}, {common}}}\n"
+        ),
+        Err(Rejected { record, at, why }) => {
+            let why: String = why.0.chars().flat_map(char::escape_default).collect();
+            format!("{{\"verdict\": \"rejected\", \"record\": {record}, \"at\": {at}, \"why\": \"{why}\", {common}}}\n")
+        }
+    }
+}
