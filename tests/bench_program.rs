@@ -23,7 +23,7 @@ fn main() {
     let shape = network.shape();
     let (lower, upper) = property.disjuncts[0].region.enclosure();
     let ends = (lower.clone(), upper.clone());
-    let (_, bounds) = Bounder::new(shape, lower, upper, None, &RULES, &|_, _| true).expect("a box is not empty");
+    let (_, bounds) = Bounder::new(shape, lower, upper, None, &RULES, false, &|_, _| true).expect("a box is not empty");
     let mut times: Vec<f64> = (0..REPEATS)
         .map(|_| {
             let start = Instant::now();

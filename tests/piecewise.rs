@@ -142,7 +142,7 @@ fn bounds_of_all_neurons_hold() {
         let (graph, networks) = (Graph::of(&net), variants(&net).map(Interpreter::new));
         let ends = |end: f64| vec![end; net.inputs];
         let bounds = networks.each_ref().map(|network| {
-            let bounder = Bounder::new(network.shape(), ends(-1.0), ends(1.0), None, &RULES, &|_, _| true);
+            let bounder = Bounder::new(network.shape(), ends(-1.0), ends(1.0), None, &RULES, false, &|_, _| true);
             bounder.expect("a box is not empty").1
         });
         for (k, stage) in net.stages.iter().enumerate() {

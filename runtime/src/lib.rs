@@ -1,6 +1,7 @@
 //! The part of a generated verifier that does not depend on its network: search, linear programs, command line.
 
 pub mod bounds;
+pub mod certificate;
 pub mod cli;
 mod control;
 pub mod ending;

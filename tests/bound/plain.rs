@@ -128,7 +128,7 @@ fn largest_gap(path: &Path, centre: &[f64], eps: f64) -> (f64, usize) {
     let layers = layers(&network);
     let (lower, upper): (Vec<f64>, Vec<f64>) = centre.iter().map(|c| (c - eps, c + eps)).unzip();
     let (bounder, bounds) =
-        Bounder::new(network.shape(), lower.clone(), upper.clone(), None, &RULES, &|_, _| true).unwrap();
+        Bounder::new(network.shape(), lower.clone(), upper.clone(), None, &RULES, false, &|_, _| true).unwrap();
     let plain = Plain::new(&layers, (lower, upper));
     let y = evaluate(&network, &centre.iter().map(|&v| v as f32).collect::<Vec<_>>());
     let largest = (0..y.len()).max_by(|&a, &b| y[a].total_cmp(&y[b])).unwrap();

@@ -86,6 +86,66 @@ pub fn write_atomically(path: &Path, bytes: &[u8]) -> io::Result<()> {
     })
 }
 
+/// A file that is written in parts to a temporary place beside its own, and is there when it is kept; else it is gone.
+#[derive(Debug)]
+pub struct Draft {
+    file: File,
+    temporary: PathBuf,
+    target: PathBuf,
+}
+
+impl Draft {
+    /// What is no regular file is written to as it is.
+    pub fn new(path: &Path) -> io::Result<Draft> {
+        let target = path.canonicalize().unwrap_or_else(|_| path.to_path_buf());
+        if is_special(path) {
+            let file = OpenOptions::new().write(true).open(path)?;
+            return Ok(Draft { file, temporary: target.clone(), target });
+        }
+        let temporary = temporary(&target);
+        Ok(Draft { file: File::create(&temporary)?, temporary, target })
+    }
+
+    pub fn keep(mut self) -> io::Result<()> {
+        if self.temporary != self.target {
+            self.file.sync_all()?;
+            fs::rename(&self.temporary, &self.target)?;
+        }
+        self.temporary = self.target.clone();
+        Ok(())
+    }
+}
+
+impl Write for Draft {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.file.write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.file.flush()
+    }
+}
+
+impl Drop for Draft {
+    fn drop(&mut self) {
+        if self.temporary != self.target {
+            let _ = fs::remove_file(&self.temporary);
+        }
+    }
+}
+
+/// A file for numbers on the way, in the folder of a path or, if that is no regular file, in that of temporary files. It has no name
+/// where the system allows that, so that nothing is left of it.
+pub fn scratch(path: &Path) -> io::Result<File> {
+    let target = path.canonicalize().unwrap_or_else(|_| path.to_path_buf());
+    let folder = if is_special(path) { std::env::temp_dir() } else { folder(&target).to_path_buf() };
+    let name = target.file_name().unwrap_or_default().to_string_lossy();
+    let place = folder.join(format!(".{name}.{}.scratch", std::process::id()));
+    let file = OpenOptions::new().read(true).write(true).create(true).truncate(true).open(&place)?;
+    let _ = fs::remove_file(place);
+    Ok(file)
+}
+
 /// Whether [`write_atomically`] may succeed later, found out with an empty file beside the target; the folder must
 /// exist. The target itself stays as it is.
 pub fn check_writable(path: &Path) -> io::Result<()> {

@@ -8,6 +8,7 @@ use super::buffer::Buffer;
 use super::combination::Bounded;
 use super::compact::{Compact, CompactStage, Slot};
 use super::hull::{Room, Rows};
+use crate::certificate::put;
 use pg_core::kernel::dispatch;
 use pg_core::kernel::relax::{Block, Neurons, Relax};
 use pg_core::rounding::Sum;
@@ -25,6 +26,10 @@ pub struct Node {
     pub splits: Vec<Split>,
     /// The best lower bound so far; a child starts with its parent's.
     pub bound: f32,
+    /// The best that its own multipliers gave: those that it has.
+    pub own: f32,
+    /// Its number in the record of its tree.
+    pub number: u32,
     /// Where to split next, and what the relaxation of that neuron costs the bound.
     pub branch: Option<(Slot, f32)>,
     /// The length of its steps, as a part of what is asked for. It is the children's too: they are much alike.
@@ -50,7 +55,8 @@ impl Node {
     pub fn root(compact: &Compact) -> Node {
         let parts = compact.stages.iter().flat_map(|stage| &stage.alpha);
         let alpha = parts.map(|&alpha| to_byte(alpha)).collect();
-        Node { alpha, weights: Box::default(), splits: vec![], bound: f32::NEG_INFINITY, branch: None, stride: 1.0 }
+        let (bound, own) = (f32::NEG_INFINITY, f32::NEG_INFINITY);
+        Node { alpha, weights: Box::default(), splits: vec![], bound, own, number: 0, branch: None, stride: 1.0 }
     }
 
     /// The node for a conjunction. Its bound so far is that of one of the rows, which is a combination of them too.
@@ -63,7 +69,47 @@ impl Node {
         let mut splits = Vec::with_capacity(self.splits.len() + 1);
         splits.extend_from_slice(&self.splits);
         splits.push(Split { slot, on, beta: 0.0 });
-        Node { alpha: self.alpha.clone(), weights: self.weights.clone(), splits, ..*self }
+        Node { alpha: self.alpha.clone(), weights: self.weights.clone(), splits, own: f32::NEG_INFINITY, ..*self }
+    }
+
+    pub fn numbered(self, number: u32) -> Node {
+        Node { number, ..self }
+    }
+
+    /// For a certificate: the parts α that differ from the ones to start from.
+    pub fn parts(&self, compact: &Compact) -> Vec<u8> {
+        self.changes(compact, compact.stages.iter().flat_map(|stage| &stage.alpha).map(|&part| to_byte(part)))
+    }
+
+    /// For a certificate: the weights of rows, the parts α that differ from another node's, and β of each phase.
+    pub fn multipliers(&self, compact: &Compact, other: &Node) -> Vec<u8> {
+        let mut bytes: Vec<u8> = self.weights.iter().flat_map(|weight| weight.to_le_bytes()).collect();
+        bytes.extend(self.changes(compact, other.alpha.iter().copied()));
+        self.splits.iter().for_each(|split| bytes.extend(split.beta.to_le_bytes()));
+        bytes
+    }
+
+    /// The parts of undecided neurons that differ from the given ones: how many, then each with the number of neurons since the
+    /// one before.
+    fn changes(&self, compact: &Compact, from: impl Iterator<Item = u8>) -> Vec<u8> {
+        let (mut bytes, mut count, mut next) = (vec![], 0, 0);
+        let mut pairs = self.alpha.iter().zip(from);
+        for (k, stage) in compact.stages.iter().enumerate() {
+            for (index, (&part, before)) in pairs.by_ref().take(stage.width).enumerate() {
+                let slot = Slot { stage: k as u32, index: index as u32 };
+                let is_open = || stage.cost[index] > 0.0 && !self.splits.iter().any(|split| split.slot == slot);
+                if part != before && is_open() {
+                    let neuron = compact.hidden(slot);
+                    put(&mut bytes, neuron - next);
+                    bytes.push(part);
+                    (count, next) = (count + 1, neuron + 1);
+                }
+            }
+        }
+        let mut all = vec![];
+        put(&mut all, count);
+        all.extend(bytes);
+        all
     }
 }
 

@@ -37,13 +37,14 @@ pub struct Bounder<'a> {
 
 impl<'a> Bounder<'a> {
     /// Also returns the bounds of every neuron on the whole box. Bounds on a larger box may be given: then only what they
-    /// leave undecided is bounded again.
+    /// leave undecided is bounded again. Coarse bounds are float32 numbers, a little below or above what was found.
     pub fn new(
         shape: Shape<'a>,
         lower: Vec<f64>,
         upper: Vec<f64>,
         larger: Option<&Bounds>,
         rules: &'static [Relaxation],
+        is_coarse: bool,
         is_worth: Worth,
     ) -> Result<(Bounder<'a>, Bounds), Emptiness> {
         let size = |(l, u): (&f64, &f64)| l.abs().max(u.abs());
@@ -63,6 +64,9 @@ impl<'a> Bounder<'a> {
                 _ => bounds.undecided(k).collect(),
             };
             bounder.tighten(&mut bounds, k, &open, is_worth)?;
+            if is_coarse {
+                bounds.coarsen(k);
+            }
             let on = |ends: &[f64]| ends.iter().map(|&end| if end > 0.0 { end } else { 0.0 }).collect::<Vec<_>>();
             largest.push(on(bounds.upper(k)));
             ranges.push((on(bounds.lower(k)), on(bounds.upper(k))));

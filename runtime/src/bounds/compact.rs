@@ -59,8 +59,9 @@ pub struct Slot {
 
 /// One stage: an entry for each live neuron, padded with zeros.
 pub struct CompactStage {
-    /// The stage's number in the network, and its neurons' there.
+    /// The stage's number in the network, the number of its first neuron among all of them, and its neurons'.
     pub number: usize,
+    pub start: usize,
     pub neurons: Vec<usize>,
     pub width: usize,
     pub bias: Vec<f32>,
@@ -167,6 +168,12 @@ impl Compact {
         self.stages.iter().flat_map(|stage| &stage.edges).map(|edge| edge.back.work()).sum::<u64>() + 1
     }
 
+    /// The number of a neuron among all of the network.
+    pub fn hidden(&self, slot: Slot) -> usize {
+        let stage = &self.stages[slot.stage as usize];
+        stage.start + stage.neurons[slot.index as usize]
+    }
+
     /// The length of a row of inputs.
     pub fn inputs(&self) -> usize {
         self.input_lower.len()
@@ -203,6 +210,7 @@ impl CompactStage {
         let edges = data.edges.iter().zip(&live.maps[number]);
         let mut stage = CompactStage {
             number,
+            start: live.shape.start(number),
             neurons: neurons.all.clone(),
             width,
             bias: room(),

@@ -1,6 +1,10 @@
 //! Bounds of every neuron on a region.
 
 use pg_core::Shape;
+use pg_core::rounding::{above, below};
+
+/// The part of a range that coarse bounds have room for.
+const PART: f64 = 1.0 / (1u64 << 26) as f64;
 
 /// The region of a search node holds no input.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -89,6 +93,16 @@ impl Bounds {
     pub fn fix(&mut self, stage: usize, neuron: usize, on: bool) -> Result<(), Emptiness> {
         let (lower, upper) = if on { (0.0, f64::INFINITY) } else { (f64::NEG_INFINITY, 0.0) };
         self.tighten(stage, neuron, lower, upper)
+    }
+
+    /// Moves the bounds of a stage outward to float32 numbers, by at least a small part of the neuron's range: so that one who
+    /// computes them in another way comes as far.
+    pub fn coarsen(&mut self, stage: usize) {
+        for at in self.starts[stage]..self.starts[stage + 1] {
+            let (l, u) = (self.lower[at], self.upper[at]);
+            let room = PART * l.abs().max(u.abs());
+            (self.lower[at], self.upper[at]) = (below(l - room).into(), above(u + room).into());
+        }
     }
 
     /// What a proved bound of one side says.

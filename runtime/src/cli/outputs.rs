@@ -15,8 +15,9 @@ pub struct Outputs {
     /// Write a full report to FILE, in JSON
     #[arg(long, value_name = "FILE")]
     pub json: Option<PathBuf>,
-    #[arg(long, value_name = "FILE", hide = true)]
-    proof: Option<PathBuf>,
+    /// Write a certificate to FILE that pg-check can judge; only then is the verdict unsat
+    #[arg(long, value_name = "FILE")]
+    pub proof: Option<PathBuf>,
     /// Leave stderr to errors: no progress, no notes, no summary
     #[arg(long)]
     pub quiet: bool,
@@ -25,10 +26,12 @@ pub struct Outputs {
 impl Outputs {
     /// Finds out before the work what could not be written after it.
     pub fn check(&self) -> Result<(), String> {
-        if self.proof.is_some() {
-            return Err("--proof: this version does not write certificates; leave the option out".into());
-        }
-        let given = [("--results", &self.results), ("--witness", &self.witness), ("--json", &self.json)];
+        let given = [
+            ("--results", &self.results),
+            ("--witness", &self.witness),
+            ("--json", &self.json),
+            ("--proof", &self.proof),
+        ];
         let given: Vec<(&str, &Path)> =
             given.iter().filter_map(|(name, path)| Some((*name, path.as_deref()?))).collect();
         for (k, (name, path)) in given.iter().enumerate() {
@@ -123,11 +126,5 @@ mod tests {
         let error = twice(&dir.path().join("x")).check().unwrap_err();
         assert!(error.starts_with("--results and --json both name"), "{error}");
         twice(Path::new("/dev/null")).check().unwrap();
-    }
-
-    #[test]
-    fn certificates_are_refused() {
-        let outputs = Outputs { proof: Some("p".into()), ..Outputs::default() };
-        assert!(outputs.check().unwrap_err().contains("does not write certificates"));
     }
 }

@@ -5,6 +5,8 @@ use super::progress::Line;
 use super::question::Question;
 use super::terminal::Status;
 use super::{answer, complain, json, say, signals};
+use crate::certificate::{Heading, Journal};
+use crate::files::remove;
 use crate::options::Options;
 use crate::report::{Activity, Control, Counters, Times};
 use crate::search::{self, Outcome};
@@ -13,11 +15,14 @@ use crate::verdict::{StopReason, Verdict};
 use clap::Args;
 use pg_core::Network;
 use std::io::{self, Write};
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
 use std::thread;
 use std::time::{Duration, Instant};
 
+/// What a certificate says that it is from.
+const TOOL: &str = concat!("pg-codegen ", env!("CARGO_PKG_VERSION"));
 /// How often the progress line is drawn.
 const TICK: Duration = Duration::from_millis(200);
 /// How long after it should have stopped a search is waited for.
@@ -63,8 +68,14 @@ impl Run {
         let status = Status::spinner(self.outputs.quiet);
         signals::catch(self.control.clone(), status.clone());
         let (sender, receiver) = mpsc::channel();
+        let certificate =
+            self.outputs.proof.as_ref().map(|path| self.certificate(path, network, question)).transpose()?;
         let search = move || {
-            let _ = sender.send(search::verify(network, &question.property, &self.options, &self.control));
+            let (property, options, control) = (&question.property, &self.options, &*self.control);
+            let _ = sender.send(match certificate {
+                Some((journal, heading)) => search::prove(network, property, options, control, (journal, &heading)),
+                None => search::verify(network, property, options, control),
+            });
         };
         thread::scope(|scope| {
             let builder = thread::Builder::new().name("search".into()).stack_size(STACK);
@@ -77,6 +88,21 @@ impl Run {
                 }
             }
         })
+    }
+
+    /// Where the records of a certificate go, and what it is about. A certificate of an earlier run goes.
+    fn certificate<'q>(
+        &self,
+        path: &Path,
+        network: &'q dyn Network,
+        question: &'q Question,
+    ) -> Result<(Journal, Heading<'q>), String> {
+        let trouble = |e: io::Error| format!("--proof: cannot write {}: {e}", path.display());
+        remove(path).map_err(trouble)?;
+        let (model, shape) = (network.model(), network.shape());
+        let widths = shape.stages[..shape.last()].iter().map(|stage| stage.width()).collect();
+        let heading = Heading { model: model.sha256, property: &question.sha256, generator: TOOL, widths };
+        Ok((Journal::new(path).map_err(trouble)?, heading))
     }
 
     fn wait(&self, receiver: &Receiver<Outcome>, status: Status) -> Result<Outcome, StopReason> {

@@ -2,6 +2,7 @@
 
 mod boxes;
 mod guide;
+mod journal;
 mod peregrinn;
 mod phases;
 mod proof;
@@ -10,6 +11,8 @@ mod refine;
 mod root;
 mod tail;
 
+use crate::bounds::Compact;
+use crate::certificate::{Heading, Journal};
 use crate::ending;
 use crate::options::{Engine, Options};
 use crate::property::Property;
@@ -50,6 +53,8 @@ struct Search<'a> {
     counters: Counters,
     times: Times,
     work: Work,
+    /// The records of a certificate, if there is to be one.
+    journal: Option<Journal>,
     /// The input sets that are no boxes, of the disjuncts asked for so far; `None` for one without an inside.
     bodies: HashMap<Vec<usize>, Option<Arc<Body>>>,
 }
@@ -75,6 +80,17 @@ pub fn verify(network: &dyn Network, property: &Property, options: &Options, con
     verify_tuned(network, property, options, &Tuning::default(), control)
 }
 
+/// The same with a certificate: where that cannot be written, the property is not said to hold.
+pub fn prove(
+    network: &dyn Network,
+    property: &Property,
+    options: &Options,
+    control: &Control,
+    certificate: (Journal, &Heading),
+) -> Outcome {
+    run(network, property, options, &Tuning::default(), control, Some(certificate))
+}
+
 /// The same with other numbers than the default ones.
 pub fn verify_tuned(
     network: &dyn Network,
@@ -83,21 +99,33 @@ pub fn verify_tuned(
     tuning: &Tuning,
     control: &Control,
 ) -> Outcome {
+    run(network, property, options, tuning, control, None)
+}
+
+fn run(
+    network: &dyn Network,
+    property: &Property,
+    options: &Options,
+    tuning: &Tuning,
+    control: &Control,
+    certificate: Option<(Journal, &Heading)>,
+) -> Outcome {
     let shape = network.shape();
     shape.check();
     assert_eq!(ending::admit(network.model().ending, property), Ok(()), "a question about the model, not about scores");
     let rounds_well = pg_core::rounding::is_as_assumed();
     let (proof, tickets) = Proof::new(property);
     let (counters, times, work, bodies) = (Counters::default(), Times::default(), Work::default(), HashMap::new());
+    let (journal, heading) = certificate.unzip();
     let mut search =
-        Search { network, shape, property, options, tuning, control, proof, counters, times, work, bodies };
+        Search { network, shape, property, options, tuning, control, proof, counters, times, work, journal, bodies };
     let verdict = match search.run(tickets) {
         _ if !rounds_well => {
             let why = "the processor is set to flush subnormal numbers or not to round to nearest";
             Verdict::Unknown(StopReason::GaveUp(why.into()))
         }
         Ok(()) => match search.proof.finish() {
-            Ok(proved) => Verdict::Holds(proved),
+            Ok(proved) => search.conclude(proved, heading),
             Err(open) => Verdict::Unknown(StopReason::GaveUp(format!("{open} disjuncts were not settled"))),
         },
         Err(End::Violated(witness)) => Verdict::Violated(witness),
@@ -127,7 +155,9 @@ impl<'a> Search<'a> {
             regions.iter().try_for_each(|region| self.attack_goals(region, 0))?;
         }
         if self.options.engine != Engine::Peregrinn {
-            regions.iter_mut().try_for_each(|region| self.propagate_goals(region))?;
+            if !self.proves() {
+                regions.iter_mut().try_for_each(|region| self.propagate_goals(region))?;
+            }
             regions.retain(|region| !region.goals.is_empty());
         }
         match self.options.engine {
@@ -163,14 +193,15 @@ impl<'a> Search<'a> {
         self.proof.close(goal.tree, goal.ticket, &reason);
     }
 
-    /// Closes those goals of a region that have a reason.
-    fn close_goals(&mut self, region: &mut Region<'a>, reasons: Vec<Option<Reason>>) {
+    /// Closes those goals of a region that have a reason; multipliers are of the compact network.
+    fn close_goals(&mut self, region: &mut Region<'a>, reasons: Vec<Option<Reason>>, compact: Option<&Compact>) {
         let goals = std::mem::take(&mut region.goals);
         assert_eq!(goals.len(), reasons.len());
         for (goal, reason) in goals.into_iter().zip(reasons) {
             match reason {
                 Some(reason) => {
                     self.counters.nodes += 1;
+                    self.note_close(region.id, goal.number, &reason, compact);
                     self.close(goal, reason);
                 }
                 None => region.goals.push(goal),

@@ -48,6 +48,7 @@ impl<'a, 'r> GoalTree<'a, 'r> {
 impl<'a> Search<'a> {
     /// Closes every goal of every region, or says what ended the search.
     pub fn peregrinn(&mut self, mut regions: Vec<Region<'a>>) -> Result<(), End> {
+        self.expect_proved(&regions)?;
         let goals: Vec<Vec<Goal>> = regions.iter_mut().map(|region| std::mem::take(&mut region.goals)).collect();
         let seed = self.options.seed;
         let tree = |(region, goals): (_, Vec<Goal<'a>>)| goals.into_iter().map(move |goal| (region, goal));

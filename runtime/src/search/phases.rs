@@ -47,7 +47,9 @@ impl<'a> Search<'a> {
             }
             if self.refine_stages(region, number)? {
                 self.close_by_phases(region, self.tuning.phases.rounds[number].property_nodes)?;
-                self.relax_goals(region)?;
+                if !self.proves() {
+                    self.relax_goals(region)?;
+                }
             }
         }
         Ok(())
@@ -70,7 +72,9 @@ impl<'a> Search<'a> {
             let Refinement { is_near, reached } = result?;
             self.attack_from_reached(region, &reached)?;
             self.close_at_root(region);
-            self.close_by_tail(region, stage, rounds[number])?;
+            if !self.proves() {
+                self.close_by_tail(region, stage, rounds[number])?;
+            }
             if self.work.refine >= self.tuning.phases.again * self.work.tried {
                 self.close_by_phases(region, rounds[number].property_nodes)?;
             }
@@ -168,7 +172,7 @@ impl<'a> Search<'a> {
         let goals = self.raise_goals(region, &compact);
         let farthest = goals.iter().map(RaisedGoal::bound).filter(|bound| *bound <= 0.0).fold(f32::NAN, f32::min);
         self.control.set_bound(farthest.into());
-        self.close_goals(region, goals.into_iter().map(RaisedGoal::reason).collect());
+        self.close_goals(region, goals.into_iter().map(RaisedGoal::reason).collect(), Some(&compact));
     }
 
     /// Branch and bound on the row of each goal, or on a combination of its rows: with so many nodes, or with a share of the
@@ -186,7 +190,8 @@ impl<'a> Search<'a> {
         let as_much = self.work.refine / self.tuning.phases.share / (steps.passes() * compact.work());
         self.work.tried = self.work.refine;
         let (total, nodes) = (as_much.max(nodes.saturating_mul(claims.len() as u64)), nodes.max(as_much));
-        let effort = Effort { nodes, total, all_or_nothing: true, steps, threads, tuning: self.tuning };
+        let (records, all_or_nothing, keeps_all) = (self.proves(), true, false);
+        let effort = Effort { nodes, total, all_or_nothing, steps, threads, records, keeps_all, tuning: self.tuning };
         let answers = match &claims[..] {
             [claim] if threads > 1 => vec![prove_in_parts(&compact, claim, effort, self.control)],
             _ => prove(&compact, &claims, effort, self.control),
@@ -195,10 +200,11 @@ impl<'a> Search<'a> {
         for (what, answer) in whats.into_iter().zip(answers) {
             self.counters.property_nodes += answer.nodes;
             self.counters.max_depth = self.counters.max_depth.max(answer.depth);
-            reasons.push(answer.settled.map(|settled| Reason::Tree { what, settled }));
+            let record = answer.record;
+            reasons.push(answer.settled.map(|settled| Reason::Tree { what, settled, record }));
         }
         self.times.prove += start.elapsed().as_secs_f64();
-        self.close_goals(region, reasons);
+        self.close_goals(region, reasons, Some(&compact));
         self.go_on()
     }
 

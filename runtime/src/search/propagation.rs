@@ -83,7 +83,7 @@ impl<'a> Search<'a> {
             let is_several = goal.bounded > 1;
             reasons.push(if is_several { self.propagate_goal(region, goal, &conditions, &domain)? } else { None });
         }
-        self.close_goals(region, reasons);
+        self.close_goals(region, reasons, None);
         Ok(())
     }
 

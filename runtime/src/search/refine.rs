@@ -10,7 +10,7 @@ use super::proof::claim::{Claim, Effort, prove};
 use super::proof::planes::pairs;
 use super::proof::{Lemma, Region};
 use super::{End, Search};
-use crate::bounds::{Bounds, Compact, Emptiness, NOT_EMPTY, Node, Objective32, Side, Targets};
+use crate::bounds::{Bounds, Compact, Emptiness, Node, Objective32, Side, Targets};
 use crate::report::Activity;
 use crate::tuning::{Round, Steps};
 use pg_core::kernel::padded;
@@ -35,7 +35,7 @@ struct SideClaim {
 
 impl SideClaim {
     fn claim(&self) -> Claim<'_> {
-        Claim { row: (&self.row).into(), target: self.target, root: self.root.clone() }
+        Claim { row: (&self.row).into(), target: self.target, root: self.root.clone(), part_of: None }
     }
 }
 
@@ -122,7 +122,10 @@ impl<'a> Search<'a> {
         let rows = self.rows(compact, &region.bounds, stage, &sides);
         let references: Vec<&Objective32> = rows.iter().collect();
         let roots = self.raise(compact, &references, self.tuning.refine.at_root);
-        sides.iter().zip(&roots).for_each(|(&side, root)| region.tighten(stage, side, Lemma::Raised(root)));
+        sides
+            .iter()
+            .zip(&roots)
+            .for_each(|(&side, root)| self.tighten(region, compact, stage, side, Lemma::Raised(root)));
         let reached = attack(compact, &references, self.tuning.refine.attack_steps, None, self.tuning.attack);
         let mut claims = Vec::new();
         for (((side, row), root), found) in sides.into_iter().zip(rows).zip(roots).zip(&reached) {
@@ -195,7 +198,10 @@ impl<'a> Search<'a> {
         for targets in region.groups(stage) {
             self.go_on()?;
             let compact = region.compact_of(stage, targets);
-            self.raise_behind(&compact, &mut region.bounds, stage, steps).expect(NOT_EMPTY);
+            let (sides, roots) = self.raise_sides(&compact, &region.bounds, stage, steps);
+            for (side, root) in sides.into_iter().zip(&roots) {
+                self.tighten(region, &compact, stage, side, Lemma::Raised(root));
+            }
         }
         Ok(())
     }
@@ -208,10 +214,22 @@ impl<'a> Search<'a> {
         stage: usize,
         steps: Steps,
     ) -> Result<(), Emptiness> {
+        let (sides, roots) = self.raise_sides(compact, bounds, stage, steps);
+        sides.iter().zip(&roots).try_for_each(|(&side, root)| bounds.raise(stage, side, Lemma::Raised(root).bound()))
+    }
+
+    /// The open sides of a compact network's target, each with the root of its tree, its bound raised.
+    fn raise_sides(
+        &mut self,
+        compact: &Compact,
+        bounds: &Bounds,
+        stage: usize,
+        steps: Steps,
+    ) -> (Vec<Side>, Vec<Node>) {
         let sides = compact.targets.open_sides(bounds, stage);
         let rows = self.rows(compact, bounds, stage, &sides);
         let roots = self.raise(compact, &rows.iter().collect::<Vec<_>>(), steps);
-        sides.iter().zip(&roots).try_for_each(|(&side, root)| bounds.raise(stage, side, Lemma::Raised(root).bound()))
+        (sides, roots)
     }
 
     /// Tries to prove the claims and tightens what they bound; returns those that are still of use, and how many nodes it took.
@@ -229,7 +247,7 @@ impl<'a> Search<'a> {
         self.counters.neuron_nodes += spent;
         self.work.refine += spent * effort.steps.passes() * compact.work();
         let proved = claims.iter().zip(&answers);
-        proved.for_each(|(open, answer)| region.tighten(stage, open.side, Lemma::Tree(answer)));
+        proved.for_each(|(open, answer)| self.tighten(region, compact, stage, open.side, Lemma::Tree(answer)));
         self.go_on()?;
         let is_open = |open: &SideClaim| region.bounds.is_undecided(stage, open.side.neuron);
         let left = claims.into_iter().zip(answers).filter(|(open, answer)| !answer.is_proved() && is_open(open));
@@ -244,7 +262,9 @@ impl<'a> Search<'a> {
     fn effort_of(&self, stage: usize, nodes: u64, all_or_nothing: bool, total: u64) -> Effort<'a> {
         let tuning = self.tuning.refine;
         let steps = if stage < tuning.deep { tuning.at_node } else { tuning.at_deep_node };
-        Effort { nodes, total, all_or_nothing, steps, threads: self.threads(), tuning: self.tuning }
+        let records = self.proves();
+        let threads = self.threads();
+        Effort { nodes, total, all_or_nothing, steps, threads, records, keeps_all: true, tuning: self.tuning }
     }
 
     fn shares(&self) -> Shares {

@@ -4,6 +4,7 @@ use super::guide::cuts::first_cuts;
 use super::proof::{Goal, Reason, Region, Ticket};
 use super::{End, Search, timed};
 use crate::bounds::{Bounder, Bounds, NOT_EMPTY, Objective, Relaxation};
+use crate::certificate::RegionId;
 use crate::options::{Engine, Inference};
 use crate::property::{Disjunct, InputBox};
 use crate::report::Activity;
@@ -29,10 +30,11 @@ impl<'a> Search<'a> {
         let mut regions = Vec::new();
         for (input, members) in groups {
             self.go_on()?;
-            let mut region = self.region(input.enclosure())?;
+            let id = self.begin_region(members.iter().map(|(number, _)| *number).collect());
+            let mut region = self.region(id, input.enclosure())?;
             for (number, ticket) in members {
                 self.go_on()?;
-                let goal = self.goal(&region, &property.disjuncts[number], number, ticket);
+                let goal = self.goal(&region, &property.disjuncts[number], (number, number), ticket);
                 region.goals.extend(goal);
             }
             region.goals.sort_by(|a, b| a.margin.total_cmp(&b.margin));
@@ -46,27 +48,31 @@ impl<'a> Search<'a> {
 
     /// Bounds of every neuron on a box, which is not empty: bounds that contradict each other would be a mistake of ours.
     pub fn bound_box(&mut self, lower: Vec<f64>, upper: Vec<f64>, larger: Option<&Bounds>) -> (Bounder<'a>, Bounds) {
-        let (shape, rules, control) = (self.shape, self.rules(), self.control);
+        let (shape, rules, control, coarse) = (self.shape, self.rules(), self.control, self.proves());
         let is_worth = |_, _| control.stop().is_none();
-        timed(&mut self.times.bounds, || Bounder::new(shape, lower, upper, larger, rules, &is_worth)).expect(NOT_EMPTY)
+        let bound = || Bounder::new(shape, lower, upper, larger, rules, coarse, &is_worth);
+        timed(&mut self.times.bounds, bound).expect(NOT_EMPTY)
     }
 
     /// The region of a box. Where float64 would take long, hidden neurons are bounded by intervals and then in float32.
-    fn region(&mut self, (lower, upper): (Vec<f64>, Vec<f64>)) -> Result<Region<'a>, End> {
-        let (shape, rules) = (self.shape, self.rules());
+    fn region(&mut self, id: RegionId, (lower, upper): (Vec<f64>, Vec<f64>)) -> Result<Region<'a>, End> {
+        let (shape, rules, coarse) = (self.shape, self.rules(), self.proves());
         let entries = |k: usize| shape.stages[k].edges.iter().map(|edge| edge.map.entries() as u64).sum::<u64>();
         let work = |stage: usize| (0..stage).map(entries).sum::<u64>() * shape.stages[stage].width() as u64;
         let is_large = self.raises() && (0..shape.last()).map(work).sum::<u64>() > self.tuning.refine.most_work;
         if !is_large {
             let (bounder, bounds) = self.bound_box(lower, upper, None);
-            return Ok(Region { bounder, bounds, goals: vec![] });
+            let region = Region { id, bounder, bounds, goals: vec![] };
+            self.note_bounds(&region);
+            return Ok(region);
         }
         let by_intervals = |larger: Option<&Bounds>| {
-            Bounder::new(shape, lower.clone(), upper.clone(), larger, rules, &|_, _| false).expect(NOT_EMPTY)
+            Bounder::new(shape, lower.clone(), upper.clone(), larger, rules, coarse, &|_, _| false).expect(NOT_EMPTY)
         };
         let start = std::time::Instant::now();
         let (bounder, bounds) = by_intervals(None);
-        let mut region = Region { bounder, bounds, goals: vec![] };
+        let mut region = Region { id, bounder, bounds, goals: vec![] };
+        self.note_bounds(&region);
         for stage in 1..=shape.last() {
             self.raise_stage(&mut region, stage, Steps::NONE)?;
         }
@@ -91,7 +97,7 @@ impl<'a> Search<'a> {
         &mut self,
         region: &Region<'a>,
         disjunct: &'a Disjunct,
-        tree: usize,
+        (number, tree): (usize, usize),
         ticket: Ticket,
     ) -> Option<Goal<'a>> {
         let (inputs, outputs) = (self.shape.inputs, self.shape.outputs());
@@ -104,10 +110,11 @@ impl<'a> Search<'a> {
         self.counters.bound_rows += region.bounder.rows.take();
         match reason {
             Some(reason) => {
+                self.note_close(region.id, number, &reason, None);
                 self.close_part(tree, ticket, reason);
                 None
             }
-            None => Some(Goal { disjunct, tree, bounded: rows.len(), rows, margin, ticket }),
+            None => Some(Goal { disjunct, number, tree, bounded: rows.len(), rows, margin, ticket }),
         }
     }
 

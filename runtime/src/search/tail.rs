@@ -43,6 +43,6 @@ impl<'a> Search<'a> {
     }
 
     fn close_swept(&mut self, region: &mut Region<'a>, swept: Vec<Option<Settled>>) {
-        self.close_goals(region, swept.into_iter().map(|settled| settled.map(Reason::Swept)).collect());
+        self.close_goals(region, swept.into_iter().map(|settled| settled.map(Reason::Swept)).collect(), None);
     }
 }

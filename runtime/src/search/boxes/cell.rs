@@ -12,6 +12,8 @@ use pg_core::kernel::Lanes;
 pub struct Cell {
     pub root: usize,
     pub depth: u32,
+    /// Its number in the log of its root.
+    pub node: u32,
     pub lower: Vec<f64>,
     pub upper: Vec<f64>,
     /// Their places among the root's, ascending.
@@ -145,10 +147,15 @@ fn try_points<T: BoxNumber>(batch: &mut BoxBatch<T>, question: &Question, judged
         if worst <= tuning.near {
             judged.points.push((judged.best.goal, std::mem::take(&mut judged.best.point)));
         }
-        if matches!(judged.next, Next::Halve { .. }) {
+        if let Next::Halve { input, upper_last } = judged.next {
+            let halve = Next::Halve { input, upper_last };
             let is_only_root = judged.left.depth == 0 && question.roots.len() <= LANES;
             let kind = (judged.left.depth, T::RELATIVE > pg_core::rounding::EPSILON, is_only_root);
             judged.best.advise(worst, undecided, kind, &mut judged.next, tuning);
+            // Phases of a cell are nothing that a certificate tells.
+            if let (Next::Touched, Some(_)) = (&judged.next, &question.roots[judged.left.root].log) {
+                judged.next = halve;
+            }
         }
     }
 }
@@ -339,6 +346,7 @@ impl<T: BoxNumber> Lane<'_, '_, '_, T> {
 
     /// Tries to exclude a goal; if it stays open, the best combination of its rows, and the part is what they leave of the box.
     fn exclude(&self, goal: usize, part: &mut Part) -> Option<Vec<f64>> {
+        let is_logged = self.root.log.is_some();
         let terms = self.passes.terms;
         let mut forms: Vec<f64> = Vec::with_capacity(8 * terms);
         for row in &self.root.goals[goal].rows {
@@ -352,14 +360,15 @@ impl<T: BoxNumber> Lane<'_, '_, '_, T> {
             }
         }
         let forms: Vec<&[f64]> = forms.chunks_exact(terms).collect();
-        if !forms.iter().all(|form| clip(form, part)) {
+        // A certificate says nothing of clipping: there cells are halved as they are.
+        if !is_logged && !forms.iter().all(|form| clip(form, part)) {
             return None;
         }
         let low = |form: &[f64]| least(form, part);
         let best = (0..forms.len()).max_by(|&a, &b| low(forms[a]).total_cmp(&low(forms[b])));
         let Some(best) = best else { return Some(vec![0.0; terms]) };
         let combined = combine(&forms, best, part, self.tuning.combinations);
-        if excludes(&combined, part) || !clip(&combined, part) {
+        if excludes(&combined, part) || !is_logged && !clip(&combined, part) {
             return None;
         }
         Some(combined)

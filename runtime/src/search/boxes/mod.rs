@@ -7,6 +7,7 @@
 //! float64, and what boxes cannot tell at all is handed on to the search over phases.
 
 mod cell;
+mod log;
 mod question;
 mod wander;
 
@@ -17,6 +18,7 @@ use crate::bounds::{BoxKernel, BoxNumber, Objective};
 use crate::property::Row;
 use crate::report::{Activity, Chosen};
 use cell::{Cell, Judged, Next, judge, middle};
+use log::CellLog;
 use pg_core::boxes::{LANES, Places};
 use question::{Question, Root};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -89,7 +91,7 @@ impl<'a> Search<'a> {
         let tuning = self.tuning.boxes;
         let mut trial = Trial { next: tuning.trial, open: 1.0 };
         let is_trial = self.shape.inputs > tuning.few_inputs;
-        let (question, open) = self.box_question(tickets);
+        let (mut question, open) = self.box_question(tickets);
         let mut coarse: Front<f32> = Front { kernels: vec![], open };
         let mut fine: Front<f64> = Front { kernels: vec![], open: vec![] };
         let mut stubborn = Vec::new();
@@ -106,9 +108,9 @@ impl<'a> Search<'a> {
             }
             rounds += 1;
             let round = if coarse.open.is_empty() || fine.open.len() >= LANES * self.threads() {
-                self.round(&mut fine, &question)
+                self.round(&mut fine, &mut question)
             } else {
-                let mut round = self.round(&mut coarse, &question);
+                let mut round = self.round(&mut coarse, &mut question);
                 fine.open.append(&mut round.stubborn);
                 round
             };
@@ -117,7 +119,19 @@ impl<'a> Search<'a> {
                 self.try_near(question.roots[*root].goals[*goal].disjunct, point)?;
             }
         }
+        self.note_cells(&question, &stubborn);
         self.regions_of(&question, stubborn).map(Split::Rest)
+    }
+
+    /// Notes the cells of all roots, if there is to be a certificate: of a root with cells that say no more there is none.
+    fn note_cells(&mut self, question: &Question<'a>, stubborn: &[OpenCell]) {
+        for (number, root) in question.roots.iter().enumerate() {
+            let is_closed = || stubborn.iter().all(|open| open.cell.root != number);
+            if let Some(log) = root.log.as_ref().filter(|_| is_closed()) {
+                let disjuncts: Vec<usize> = root.goals.iter().map(|goal| goal.number).collect();
+                self.note_cells_of(disjuncts, &log.tree());
+            }
+        }
     }
 
     /// The disjuncts that are open, for another search.
@@ -137,9 +151,10 @@ impl<'a> Search<'a> {
                 let (lower, upper) = disjunct.region.enclosure();
                 let known = vec![0; self.known_words()];
                 let (root, open) = (question.roots.len(), vec![]);
-                let cell = Cell { root, depth: 0, lower: lower.clone(), upper: upper.clone(), open, known };
+                let cell = Cell { root, depth: 0, node: 0, lower: lower.clone(), upper: upper.clone(), open, known };
                 cells.push(OpenCell { cell, tickets: vec![] });
-                question.roots.push(Root { lower, upper, goals: vec![] });
+                let log = self.proves().then(CellLog::new);
+                question.roots.push(Root { lower, upper, log, goals: vec![] });
             }
             last = Some(&disjunct.region);
             let (tree, ticket) = self.proof.graft(number, ticket);
@@ -175,7 +190,7 @@ impl<'a> Search<'a> {
 
     /// Judges the cells on top, a few batches for each thread, and opens what is left of them. The outcome does not depend on
     /// which thread judges which batch.
-    fn round<T: BoxNumber>(&mut self, front: &mut Front<'a, T>, question: &Question<'a>) -> Round {
+    fn round<T: BoxNumber>(&mut self, front: &mut Front<'a, T>, question: &mut Question<'a>) -> Round {
         let (threads, refined) = (self.threads(), self.tuning.boxes.refined);
         front.kernels.resize_with(threads, || BoxKernel::new(self.network, &question.directions, refined));
         let batches = if threads == 1 { 1 } else { threads * self.tuning.boxes.batches };
@@ -233,14 +248,14 @@ impl<'a> Search<'a> {
     /// Closes the goals that a cell has lost, and opens its halves.
     fn settle(
         &mut self,
-        question: &Question<'a>,
+        question: &mut Question<'a>,
         judged: Judged,
         tickets: Vec<Ticket>,
         open: &mut Vec<OpenCell>,
         round: &mut Round,
     ) {
         let Judged { before, left, next, points, .. } = judged;
-        let root = &question.roots[left.root];
+        let root = &mut question.roots[left.root];
         let depth = u64::from(left.depth);
         self.counters.max_depth = self.counters.max_depth.max(depth);
         self.control.set_depth(depth);
@@ -256,6 +271,9 @@ impl<'a> Search<'a> {
             self.control.add_closed(part);
             self.count(&Reason::Forms);
             self.proof.close(root.goals[goal].tree, ticket, &Reason::Forms);
+            if let Some(log) = &mut root.log {
+                log.close(left.node, root.goals[goal].number);
+            }
         }
         match next {
             Next::Closed => {}
@@ -270,7 +288,9 @@ impl<'a> Search<'a> {
                 }
                 let at = middle(&left, input);
                 let depth = left.depth + 1;
-                let (mut lower, mut upper) = (Cell { depth, ..left.clone() }, Cell { depth, ..left });
+                let [first, second] = root.log.as_mut().map_or([0; 2], |log| log.cut(left.node, input, at));
+                let (mut lower, mut upper) =
+                    (Cell { depth, node: first, ..left.clone() }, Cell { depth, node: second, ..left });
                 (lower.upper[input], upper.lower[input]) = (at, at);
                 let halves = [OpenCell { cell: lower, tickets: below }, OpenCell { cell: upper, tickets: above }];
                 let [lower, upper] = halves;
@@ -285,10 +305,10 @@ impl<'a> Search<'a> {
         for OpenCell { cell, tickets } in cells {
             self.go_on()?;
             let (bounder, bounds) = self.bound_box(cell.lower, cell.upper, None);
-            let mut region = Region { bounder, bounds, goals: vec![] };
+            let mut region = Region { id: 0, bounder, bounds, goals: vec![] };
             for (&goal, ticket) in cell.open.iter().zip(tickets) {
                 let goal = &question.roots[cell.root].goals[goal];
-                let goal = self.goal(&region, goal.disjunct, goal.tree, ticket);
+                let goal = self.goal(&region, goal.disjunct, (goal.number, goal.tree), ticket);
                 region.goals.extend(goal);
             }
             regions.push(region);

@@ -1,5 +1,6 @@
 //! What is asked about boxes: every box of the property, with the rows of its disjuncts.
 
+use super::log::CellLog;
 use crate::bounds::{BoxRow, Directions, Objective};
 use crate::property::Disjunct;
 
@@ -14,6 +15,8 @@ pub struct Question<'a> {
 pub struct Root<'a> {
     pub lower: Vec<f64>,
     pub upper: Vec<f64>,
+    /// Its cells, for a certificate.
+    pub log: Option<CellLog>,
     pub goals: Vec<RootGoal<'a>>,
 }
 

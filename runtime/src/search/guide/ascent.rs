@@ -92,6 +92,7 @@ impl<'c> Ascent<'c> {
                 }
             }
             self.best[slot] = if step > 0 { self.best[slot].max(bound) } else { bound };
+            node.own = self.best[slot];
             node.bound = node.bound.max(bound);
             if node.bound > *target {
                 continue;

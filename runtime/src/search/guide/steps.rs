@@ -62,6 +62,12 @@ fn push<S: Simd>(row: [&[f32]; 5], z: &mut [f32], h: &mut [f32]) {
     }
 }
 
+/// The nearest part that a node can keep, so that its bound is that of what it keeps.
+#[inline(always)]
+fn in_255ths(part: f32) -> f32 {
+    (part * 255.0 + 0.5).floor() / 255.0
+}
+
 /// Moves the parts α of the undecided neurons with μ ≥ 0.
 pub struct Step<'a> {
     pub buffers: &'a mut Buffers,
@@ -93,7 +99,7 @@ impl Vectorised for Step<'_> {
                 let gradient = if moves && !stuck { z[lane] * mu[lane] } else { 0.0 };
                 let (mut m, mut q) = (new_mean[lane], new_square[lane]);
                 let change = adam.change(gradient, &mut m, &mut q);
-                let moved = (part[lane] + rate * change).clamp(0.0, 1.0);
+                let moved = in_255ths((part[lane] + rate * change).clamp(0.0, 1.0));
                 part[lane] = if moves { moved } else { part[lane] };
                 new_mean[lane] = if open { m } else { new_mean[lane] };
                 new_square[lane] = if open { q } else { new_square[lane] };

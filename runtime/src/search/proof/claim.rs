@@ -8,6 +8,7 @@
 //! for the same number of threads, unless time runs out.
 
 use super::reason::Reason;
+use super::record::Record;
 use super::tree::{Settled, Ticket, Tree};
 use crate::bounds::{Bounded, Compact, Node, ROWS, Slot, Subproblem};
 use crate::report::Control;
@@ -23,6 +24,8 @@ pub struct Claim<'r> {
     pub row: Bounded<'r>,
     pub target: f32,
     pub root: Node,
+    /// That its tree is recorded as a part of another.
+    pub part_of: Option<&'r Record>,
 }
 
 /// What became of a claim.
@@ -34,18 +37,25 @@ pub struct Answer {
     pub settled: Option<Settled>,
     pub nodes: u64,
     pub depth: u64,
+    /// The tree that shows the bound, if it was recorded.
+    pub record: Option<Record>,
 }
 
 /// Of a claim that was not tried.
 impl Default for Answer {
     fn default() -> Answer {
-        Answer { bound: f32::NEG_INFINITY, settled: None, nodes: 0, depth: 0 }
+        Answer { bound: f32::NEG_INFINITY, settled: None, nodes: 0, depth: 0, record: None }
     }
 }
 
 impl Answer {
     pub fn is_proved(&self) -> bool {
         self.settled.is_some()
+    }
+
+    /// For a certificate, the tree that shows the bound of a side.
+    pub fn side_tree(&self, compact: &Compact) -> Option<Vec<u8>> {
+        self.record.as_ref()?.tree(compact, |bound| bound >= self.bound)
     }
 }
 
@@ -60,6 +70,9 @@ pub struct Effort<'t> {
     /// For each node.
     pub steps: Steps,
     pub threads: usize,
+    /// Whether trees are recorded, for a certificate; and whether with inner nodes, so that a bound below the target is shown too.
+    pub records: bool,
+    pub keeps_all: bool,
     pub tuning: &'t Tuning,
 }
 
@@ -115,13 +128,14 @@ struct Frontier {
     stuck: f32,
     polished: u64,
     trend: Trend,
+    record: Option<Record>,
 }
 
 impl Frontier {
-    fn new(root: Node) -> Frontier {
+    fn new(root: Node, record: Option<Record>) -> Frontier {
         let (tree, ticket) = Tree::plant();
-        let best = BinaryHeap::from([Open(root, ticket)]);
-        Frontier { tree, best, newest: vec![], stuck: f32::INFINITY, polished: 0, trend: Trend::default() }
+        let best = BinaryHeap::from([Open(root.numbered(0), ticket)]);
+        Frontier { tree, best, newest: vec![], stuck: f32::INFINITY, polished: 0, trend: Trend::default(), record }
     }
 
     fn push(&mut self, node: Node, ticket: Ticket, room: usize) {
@@ -137,11 +151,17 @@ impl Frontier {
     }
 
     /// Closes a node whose bound is above the claim's target.
-    fn close(&mut self, node: Node, ticket: Ticket) {
+    fn close(&mut self, compact: &Compact, node: Node, ticket: Ticket) {
+        if let Some(record) = &mut self.record {
+            record.keep(compact, &node);
+        }
         self.tree.close(ticket, &Reason::of_leaf(node));
     }
 
-    fn stick(&mut self, node: &Node) {
+    fn stick(&mut self, compact: &Compact, node: &Node) {
+        if let Some(record) = &mut self.record {
+            record.keep_open(compact, node);
+        }
         self.stuck = self.stuck.min(node.bound);
     }
 
@@ -198,7 +218,7 @@ impl<'a> Prover<'a> {
             active.retain(|&claim| self.goes_on(claim, stop));
             while active.len() < ROWS / 2 && self.frontiers.len() < self.claims.len() {
                 let claim = self.frontiers.len();
-                self.frontiers.push(Frontier::new(self.claims[claim].root.clone()));
+                self.frontiers.push(Frontier::new(self.claims[claim].root.clone(), self.record(claim)));
                 self.close_root(claim);
                 if self.goes_on(claim, stop) {
                     active.push(claim);
@@ -219,8 +239,15 @@ impl<'a> Prover<'a> {
     fn close_root(&mut self, claim: usize) {
         if self.claims[claim].root.bound > self.claims[claim].target {
             let (node, ticket) = self.frontiers[claim].pop().expect("the root");
-            self.frontiers[claim].close(node, ticket);
+            self.frontiers[claim].close(self.compact, node, ticket);
         }
+    }
+
+    /// An empty record of a claim's tree. A claim that is split over threads is one about a goal, which has to be proved.
+    fn record(&self, claim: usize) -> Option<Record> {
+        let Claim { root, part_of, .. } = self.claims[claim];
+        let whole = || Record::new(root.clone(), self.effort.keeps_all);
+        self.effort.records.then(|| part_of.map_or_else(whole, Record::of_part))
     }
 
     /// Settles a claim whose tree is closed, whose nodes are used up, or which is not worth more.
@@ -234,6 +261,10 @@ impl<'a> Prover<'a> {
         let (answer, frontier) = (&mut self.answers[claim], &mut self.frontiers[claim]);
         answer.settled = frontier.tree.settled();
         answer.bound = if answer.is_proved() { self.claims[claim].target } else { frontier.lowest() };
+        answer.record = frontier.record.take();
+        if let Some(record) = &mut answer.record {
+            frontier.best.iter().chain(&frontier.newest).for_each(|open| record.keep_open(self.compact, &open.0));
+        }
         (frontier.best, frontier.newest) = (BinaryHeap::new(), vec![]);
         false
     }
@@ -275,7 +306,7 @@ impl<'a> Prover<'a> {
             answer.nodes += 1;
             answer.depth = answer.depth.max(node.splits.len() as u64);
             if node.bound > target {
-                self.frontiers[claim].close(node, ticket);
+                self.frontiers[claim].close(self.compact, node, ticket);
             } else {
                 self.frontiers[claim].push(node, ticket, self.room);
             }
@@ -292,7 +323,7 @@ impl<'a> Prover<'a> {
         children: &mut Expansion<'a>,
         unsplit: &mut Expansion<'a>,
     ) {
-        let Claim { row, target, .. } = self.claims[claim];
+        let (compact, Claim { row, target, .. }) = (self.compact, self.claims[claim]);
         let frontier = &mut self.frontiers[claim];
         let Some((slot, loss)) = node.branch else {
             if self.effort.all_or_nothing && frontier.polished < self.effort.tuning.prove.most_polished {
@@ -300,13 +331,16 @@ impl<'a> Prover<'a> {
                 unsplit.problems.push(Subproblem { row: *row, node, target: *target });
                 unsplit.owners.push((claim, ticket));
             } else {
-                frontier.stick(&node);
+                frontier.stick(compact, &node);
             }
             return;
         };
         children.parents.push((slot, loss, node.bound));
-        for (on, ticket) in [true, false].into_iter().zip(frontier.tree.split(ticket)) {
-            children.problems.push(Subproblem { row: *row, node: node.child(slot, on), target: *target });
+        let record = frontier.record.as_mut();
+        let [off, on] = record.map_or([0; 2], |record| record.split(compact, &node, compact.hidden(slot)));
+        for ((phase, number), ticket) in [(true, on), (false, off)].into_iter().zip(frontier.tree.split(ticket)) {
+            let node = node.child(slot, phase).numbered(number);
+            children.problems.push(Subproblem { row: *row, node, target: *target });
             children.owners.push((claim, ticket));
         }
     }
@@ -317,11 +351,11 @@ impl<'a> Prover<'a> {
         for (Subproblem { node, target, .. }, (claim, ticket)) in unsplit.problems.into_iter().zip(unsplit.owners) {
             let frontier = &mut self.frontiers[claim];
             if node.bound > target {
-                frontier.close(node, ticket);
+                frontier.close(self.compact, node, ticket);
             } else if node.branch.is_some() {
                 frontier.push(node, ticket, self.room);
             } else {
-                frontier.stick(&node);
+                frontier.stick(self.compact, &node);
             }
         }
     }

@@ -9,6 +9,7 @@ pub mod parts;
 pub mod planes;
 mod raised;
 mod reason;
+pub mod record;
 mod region;
 pub mod sweep;
 mod tree;

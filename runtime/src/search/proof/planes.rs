@@ -56,8 +56,12 @@ impl<'a> Search<'a> {
         let sums: Vec<&Objective32> = pairs.iter().map(|pair| &pair.row).collect();
         let seen = attack(&compact, &sums, steps, None, self.tuning.attack);
         let roots = self.raise(&compact, &sums, self.tuning.refine.at_root);
-        let claim =
-            |((row, root), seen): (_, Found)| Claim { row: Bounded::Row(row), target: self.near(seen.value), root };
+        let claim = |((row, root), seen): (_, Found)| Claim {
+            row: Bounded::Row(row),
+            target: self.near(seen.value),
+            root,
+            part_of: None,
+        };
         let claims: Vec<Claim> = sums.iter().copied().zip(roots).zip(seen).map(claim).collect();
         let answers = prove(&compact, &claims, self.effort(stage, nodes, false), self.control);
         self.counters.neuron_nodes += answers.iter().map(|answer| answer.nodes).sum::<u64>();

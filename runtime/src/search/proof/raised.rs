@@ -45,7 +45,7 @@ impl RaisedGoal {
             Some(root) => (Positive::Combination, (&self.rows).into(), root),
             None => (Positive::Row(nearest), (&self.rows.rows()[nearest]).into(), &self.roots[nearest]),
         };
-        (what, Claim { row, target: 0.0, root: root.clone() })
+        (what, Claim { row, target: 0.0, root: root.clone(), part_of: None })
     }
 }
 

@@ -1,6 +1,7 @@
 //! Why a goal is closed, and why a bound may move. Written in order, these are a certificate; now they are counted.
 
 use super::claim::Answer;
+use super::record::Record;
 use super::tree::Settled;
 use crate::bounds::{Node, Relaxation};
 use crate::lp::Ray;
@@ -39,7 +40,7 @@ pub enum Reason {
     /// The polyhedron of the counterexamples is empty, by exact multipliers of its rows.
     Infeasible(Farkas),
     /// A row, or at each leaf a combination of its own, is positive, by a tree over phases.
-    Tree { what: Positive, settled: Settled },
+    Tree { what: Positive, settled: Settled, record: Option<Record> },
     /// At every leaf of a tree over phases, the bounds of counterexamples contradict each other.
     Propagated(Settled),
     /// Every piece of what a narrow stage can be is closed.

@@ -1,12 +1,14 @@
 //! A region: a box of inputs, the bounds of every neuron on it, and what is to be proved there.
 
-use super::reason::Lemma;
 use super::tree::Ticket;
-use crate::bounds::{Bounder, Bounds, Compact, NOT_EMPTY, Objective, Objective32, Side, Targets};
+use crate::bounds::{Bounder, Bounds, Compact, Objective, Objective32, Targets};
+use crate::certificate::RegionId;
 use crate::property::Disjunct;
 use pg_core::Source;
 
 pub struct Region<'a> {
+    /// Its number in the journal of a certificate.
+    pub id: RegionId,
     /// The box, and what errors cost on it.
     pub bounder: Bounder<'a>,
     pub bounds: Bounds,
@@ -16,6 +18,8 @@ pub struct Region<'a> {
 /// That no input of a region is a counterexample of a disjunct.
 pub struct Goal<'a> {
     pub disjunct: &'a Disjunct,
+    /// The disjunct's number in the property.
+    pub number: usize,
     /// The number of the tree which the goal is a part of.
     pub tree: usize,
     /// The disjunct's rows, then the tangents of its quadratics: where one of them is positive there is no counterexample.
@@ -57,11 +61,6 @@ impl<'a> Region<'a> {
     /// Every row of every goal, with the place of its goal and its own.
     pub fn rows(&self, compact: &Compact) -> Vec<((usize, usize), Objective32)> {
         goal_rows(&self.goals, 0..self.goals.len(), &self.bounder, compact, &self.bounds)
-    }
-
-    /// Moves a side of a neuron's bounds.
-    pub fn tighten(&mut self, stage: usize, side: Side, lemma: Lemma) {
-        self.bounds.raise(stage, side, lemma.bound()).expect(NOT_EMPTY);
     }
 
     /// The number of hidden neurons that are undecided.

@@ -5,6 +5,7 @@
 //! the tree. [`Settled`] is the value that says there is none left, and only a tree makes it.
 
 use super::reason::Reason;
+use crate::certificate::Written;
 use crate::property::Property;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -74,6 +75,7 @@ pub struct Proof {
 #[derive(Debug)]
 pub struct Proved {
     disjuncts: Vec<Settled>,
+    certificate: Option<Written>,
 }
 
 impl Proof {
@@ -116,13 +118,22 @@ impl Proof {
     pub fn finish(&self) -> Result<Proved, usize> {
         let settled: Vec<Settled> = self.trees[..self.disjuncts].iter().filter_map(Tree::settled).collect();
         match self.disjuncts - settled.len() {
-            0 => Ok(Proved { disjuncts: settled }),
+            0 => Ok(Proved { disjuncts: settled, certificate: None }),
             open => Err(open),
         }
     }
 }
 
 impl Proved {
+    /// With the certificate that was written of it.
+    pub fn with(self, certificate: Written) -> Proved {
+        Proved { certificate: Some(certificate), ..self }
+    }
+
+    pub fn certificate(&self) -> Option<&Written> {
+        self.certificate.as_ref()
+    }
+
     /// Parts of the disjuncts' boxes that were closed, each for a reason of its own.
     pub fn parts(&self) -> u64 {
         self.disjuncts.iter().map(Settled::leaves).sum()

@@ -1,0 +1,252 @@
+//! The certificate of a proof, as docs/certificate.md describes it: records are appended to a journal while the search goes on,
+//! and what is needed of them becomes the file at the end.
+//!
+//! A record may use the bounds that the records before it in the same region have proved, and the search has used these too.
+//! So the order of the journal is the order of the file, region by region. A bound that was superseded before anything used it
+//! is left out.
+
+use crate::files::{Draft, Hash, scratch};
+use std::collections::BTreeSet;
+use std::fs::File;
+use std::io::{self, BufWriter, Read, Seek, SeekFrom, Write};
+use std::path::{Path, PathBuf};
+
+const MAGIC: &[u8; 4] = b"PGC1";
+const END: u8 = 0;
+const REGION: u8 = 1;
+const BOUND: u8 = 2;
+const CLOSE: u8 = 3;
+const CELLS: u8 = 4;
+const CLOSED: u8 = 5;
+
+/// How a bound or a goal is proved.
+pub const RULE: u8 = 0;
+pub const TREE: u8 = 1;
+
+/// What a certificate is about.
+pub struct Heading<'h> {
+    pub model: &'h str,
+    pub property: &'h str,
+    pub generator: &'h str,
+    /// The widths of the hidden stages.
+    pub widths: Vec<usize>,
+}
+
+/// A region of the journal: disjuncts of one box.
+pub type RegionId = u32;
+
+/// A record of the journal, and what it is about.
+struct Entry {
+    region: RegionId,
+    what: What,
+    offset: u64,
+    length: u64,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum What {
+    /// A side of a hidden neuron, counted through all of them, two for each; and its stage.
+    Bound {
+        stage: u32,
+        side: u32,
+    },
+    Close,
+}
+
+/// What is known of a certificate that was written.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Written {
+    pub bytes: u64,
+    pub records: u64,
+    /// Of the whole file, which the evidence is named by.
+    pub sha256: String,
+}
+
+/// Records as they come, in a file without a name beside the certificate's place.
+pub struct Journal {
+    path: PathBuf,
+    file: BufWriter<File>,
+    offset: u64,
+    entries: Vec<Entry>,
+    /// The disjuncts of each region.
+    regions: Vec<Vec<usize>>,
+    /// The disjuncts that have a record.
+    closed: BTreeSet<usize>,
+    trouble: Option<io::Error>,
+}
+
+impl Journal {
+    /// A journal beside the place of the certificate.
+    pub fn new(path: &Path) -> io::Result<Journal> {
+        let (file, entries, regions) = (BufWriter::with_capacity(1 << 16, scratch(path)?), vec![], vec![]);
+        Ok(Journal {
+            path: path.to_path_buf(),
+            file,
+            offset: 0,
+            entries,
+            regions,
+            closed: BTreeSet::new(),
+            trouble: None,
+        })
+    }
+
+    /// A region of these disjuncts, ascending.
+    pub fn region(&mut self, disjuncts: Vec<usize>) -> RegionId {
+        self.regions.push(disjuncts);
+        self.regions.len() as RegionId - 1
+    }
+
+    /// That a side of a neuron is at least a value.
+    pub fn bound(&mut self, region: RegionId, (stage, start): (usize, usize), side: usize, value: f32, proof: &[u8]) {
+        let mut head = vec![BOUND];
+        put(&mut head, stage);
+        put(&mut head, side);
+        head.extend(value.to_le_bytes());
+        let what = What::Bound { stage: stage as u32, side: (2 * start + side) as u32 };
+        self.append(region, what, &[&head, proof]);
+    }
+
+    /// That a disjunct is closed on a region: `what` is 0 for combinations of its rows, else the row's number and 1.
+    pub fn close(&mut self, region: RegionId, disjunct: usize, what: usize, proof: &[u8]) {
+        let mut head = vec![CLOSE];
+        put(&mut head, disjunct);
+        put(&mut head, what);
+        self.closed.insert(disjunct);
+        self.append(region, What::Close, &[&head, proof]);
+    }
+
+    /// That disjuncts are closed on a region by cells.
+    pub fn cells(&mut self, region: RegionId, disjuncts: &[usize], tree: &[u8]) {
+        let mut head = vec![CELLS];
+        put_list(&mut head, disjuncts);
+        self.closed.extend(disjuncts);
+        self.append(region, What::Close, &[&head, tree]);
+    }
+
+    /// Trouble with the file is told at the end.
+    fn append(&mut self, region: RegionId, what: What, parts: &[&[u8]]) {
+        let length = parts.iter().map(|part| part.len() as u64).sum();
+        for part in parts {
+            self.trouble = self.trouble.take().or(self.file.write_all(part).err());
+        }
+        self.entries.push(Entry { region, what, offset: self.offset, length });
+        self.offset += length;
+    }
+
+    /// Which entries of a region something uses, by a pass from the end.
+    fn needed(&self, region: RegionId, stages: usize, sides: usize) -> Vec<&Entry> {
+        // When, counted from the end, a stage was last used, and a side last found.
+        let (mut used, mut found) = (vec![0u64; stages], vec![0u64; sides]);
+        let mut needed = Vec::new();
+        let own = self.entries.iter().enumerate().rev().filter(|(_, entry)| entry.region == region);
+        for (at, entry) in own {
+            let now = (self.entries.len() - at) as u64;
+            let before = match entry.what {
+                What::Bound { stage, side } if used[stage as usize] > found[side as usize] => {
+                    found[side as usize] = now;
+                    stage as usize
+                }
+                What::Bound { .. } => continue,
+                What::Close => stages,
+            };
+            used[..before].fill(now);
+            needed.push(entry);
+        }
+        needed.reverse();
+        needed
+    }
+
+    /// Writes the certificate and puts it in its place.
+    pub fn finish(mut self, heading: &Heading, disjuncts: usize) -> io::Result<Written> {
+        if let Some(trouble) = self.trouble.take() {
+            return Err(trouble);
+        }
+        let closed: usize = self.closed.len();
+        if closed != disjuncts {
+            return Err(io::Error::other(format!("{} goals have no record", disjuncts - closed)));
+        }
+        self.file.flush()?;
+        let mut out = Hashed { file: BufWriter::new(Draft::new(&self.path)?), hash: Hash::default(), bytes: 0 };
+        let mut head = MAGIC.to_vec();
+        head.extend(from_hex(heading.model)?);
+        head.extend(from_hex(heading.property)?);
+        put(&mut head, heading.generator.len());
+        head.extend(heading.generator.as_bytes());
+        head.push(0);
+        put(&mut head, heading.widths.len());
+        heading.widths.iter().for_each(|&width| put(&mut head, width));
+        out.put(&head)?;
+        let mut records = 0u64;
+        let sides = 2 * heading.widths.iter().sum::<usize>();
+        let journal = self.file.get_ref();
+        for (region, disjuncts) in self.regions.iter().enumerate() {
+            let mut head = vec![REGION];
+            put_list(&mut head, disjuncts);
+            out.put(&head)?;
+            let needed = self.needed(region as RegionId, heading.widths.len(), sides);
+            records += needed.len() as u64 + 2;
+            copy(journal, &needed, &mut out)?;
+            out.put(&[CLOSED])?;
+        }
+        let mut tail = vec![END];
+        put(&mut tail, records as usize);
+        out.put(&tail)?;
+        let digest = from_hex(&out.hash.clone().digits())?;
+        out.put(&digest)?;
+        let Hashed { file, hash, bytes } = out;
+        file.into_inner().map_err(|e| e.into_error())?.keep()?;
+        Ok(Written { bytes, records, sha256: hash.digits() })
+    }
+}
+
+/// Copies entries of the journal.
+fn copy(mut journal: &File, entries: &[&Entry], out: &mut Hashed) -> io::Result<()> {
+    let mut buffer = Vec::new();
+    for entry in entries {
+        journal.seek(SeekFrom::Start(entry.offset))?;
+        buffer.resize(entry.length as usize, 0);
+        journal.read_exact(&mut buffer)?;
+        out.put(&buffer)?;
+    }
+    Ok(())
+}
+
+/// A file with the digest of what is written to it.
+struct Hashed {
+    file: BufWriter<Draft>,
+    hash: Hash,
+    bytes: u64,
+}
+
+impl Hashed {
+    fn put(&mut self, bytes: &[u8]) -> io::Result<()> {
+        self.hash.add(bytes);
+        self.bytes += bytes.len() as u64;
+        self.file.write_all(bytes)
+    }
+}
+
+/// Seven bits a byte, the lowest first.
+pub fn put(bytes: &mut Vec<u8>, mut number: usize) {
+    while number >= 128 {
+        bytes.push(number as u8 | 128);
+        number >>= 7;
+    }
+    bytes.push(number as u8);
+}
+
+/// Ascending numbers, by how many lie between each and the one before.
+fn put_list(bytes: &mut Vec<u8>, numbers: &[usize]) {
+    put(bytes, numbers.len());
+    let mut next = 0;
+    for &number in numbers {
+        put(bytes, number - next);
+        next = number + 1;
+    }
+}
+
+fn from_hex(text: &str) -> io::Result<Vec<u8>> {
+    let byte = |at: usize| text.get(at..at + 2).and_then(|pair| u8::from_str_radix(pair, 16).ok());
+    let bytes: Option<Vec<u8>> = (0..text.len()).step_by(2).map(byte).collect();
+    bytes.filter(|bytes| bytes.len() == 32).ok_or_else(|| io::Error::other(format!("'{text}' is no SHA-256")))
+}
