@@ -74,8 +74,7 @@ impl<'a> Search<'a> {
     /// Whether the network is small enough for boxes, or for a trial of them.
     pub fn may_split_inputs(&self) -> bool {
         let (tuning, inputs) = (self.tuning.boxes, self.shape.inputs);
-        let edges = self.shape.stages.iter().flat_map(|stage| stage.edges);
-        let work = 2 * (inputs + 1) * edges.map(|edge| edge.map.entries()).sum::<usize>();
+        let work = 2 * (inputs + 1) * self.shape.stages.iter().map(|stage| stage.entries()).sum::<usize>();
         let may_try = inputs <= tuning.most_inputs && work <= tuning.trial_work;
         (inputs <= tuning.few_inputs || may_try) && Places::of(&self.shape).lanes <= tuning.most_memory
     }
