@@ -276,8 +276,6 @@ pub struct BoxTuning {
     /// vary by, or of their distance to the bound.
     pub few_phases: usize,
     pub touch: f64,
-    /// Batches for each thread between two looks at what is open, if there are several.
-    pub batches: usize,
 }
 
 /// Random descents over boxes.

@@ -41,6 +41,7 @@ impl<T: Rounding> Pass<'_, '_, '_, T> {
         for neuron in 0..self.shape.stages[stage].width() {
             self.sizes::<S>(stage, neuron, &costs);
             self.forms::<S>(stage, neuron);
+            self.bound_by_forms::<S>(self.shape.start(stage) + neuron);
         }
         self.charge_underflow::<S>(&costs);
         self.refine::<S>(stage);
@@ -57,6 +58,14 @@ impl<T: Rounding> Pass<'_, '_, '_, T> {
             size.store(&mut self.room.size[at]);
         }
         self.charge_underflow::<S>(&costs);
+    }
+
+    /// Forms of the outputs.
+    #[inline(always)]
+    pub fn output_forms<S: Simd>(&mut self) {
+        for output in 0..self.shape.outputs() {
+            self.forms::<S>(self.shape.last(), output);
+        }
     }
 
     /// What underflow costs a row, from all sizes so far.
@@ -116,7 +125,7 @@ impl<T: Rounding> Pass<'_, '_, '_, T> {
         size
     }
 
-    /// The forms of a neuron's z, and what they bound it by.
+    /// The forms of a neuron's z.
     #[inline(always)]
     fn forms<S: Simd>(&mut self, stage: usize, neuron: usize) {
         let (terms, at) = (self.shape.inputs + 1, self.shape.start(stage) + neuron);
@@ -141,6 +150,13 @@ impl<T: Rounding> Pass<'_, '_, '_, T> {
         let (lower, upper) = (load::<S, T>(&forms[0]).sub(slop), load::<S, T>(&forms[terms]).add(slop));
         lower.store(&mut forms[0]);
         upper.store(&mut forms[terms]);
+    }
+
+    /// What its forms bound a neuron's z by.
+    #[inline(always)]
+    fn bound_by_forms<S: Simd>(&mut self, at: usize) {
+        let terms = self.shape.inputs + 1;
+        let forms = &self.room.forms[2 * terms * at..2 * terms * (at + 1)];
         let (down, up) = (least::<S, T>(&forms[..terms]), greatest::<S, T>(&forms[terms..]));
         down.store(&mut self.room.lower[at]);
         up.store(&mut self.room.upper[at]);

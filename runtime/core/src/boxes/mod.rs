@@ -51,6 +51,8 @@ pub struct Pass<'p, 'a, 'r, T> {
 pub enum Task<'t, T> {
     /// Bounds every hidden neuron.
     Hidden,
+    /// Forms of the outputs, after those of the hidden neurons.
+    Outputs,
     /// Bounds rows over the outputs: see [`Pass::rows`].
     Rows { rows: &'t [Direction<'t, T>], reached: &'t mut [Lanes<T>] },
     /// Evaluates a point of each lane and fits the slopes to it.
@@ -81,6 +83,7 @@ impl<T: Rounding> Vectorised for Step<'_, '_, '_, '_, T> {
     fn run<S: Simd>(mut self) {
         match self.task {
             Task::Hidden => self.pass.hidden::<S>(),
+            Task::Outputs => self.pass.output_forms::<S>(),
             Task::Rows { rows, reached } => self.pass.rows::<S>(rows, reached),
             Task::Points => {
                 self.pass.evaluate::<S>();

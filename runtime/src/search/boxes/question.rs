@@ -1,6 +1,6 @@
 //! What is asked about boxes: every box of the property, with the rows of its disjuncts.
 
-use crate::bounds::{BoxRow, Directions, Objective};
+use crate::bounds::{BoxBatch, BoxNumber, BoxRow, Directions, Objective};
 use crate::property::Disjunct;
 
 /// The roots of the search, and the directions of their rows.
@@ -38,6 +38,11 @@ impl RootGoal<'_> {
 }
 
 impl<'a> Question<'a> {
+    /// The largest row of a goal, by the numbers of its root and of itself, at the point that was evaluated in a lane.
+    pub fn worst<T: BoxNumber>(&self, batch: &BoxBatch<T>, lane: usize, (root, goal): (usize, usize)) -> f64 {
+        self.roots[root].goals[goal].worst(&self.directions, |i| batch.x(lane, i), |o| batch.y(lane, o))
+    }
+
     pub fn goal(
         &mut self,
         disjunct: &'a Disjunct,
