@@ -69,7 +69,7 @@ impl Vectorised for Constant<'_, '_> {
         pass.stage::<S>(3);
         pass.stage::<S>(4);
         pass.stage::<S>(5);
-        pass.outputs::<S>();
+        pass.stage::<S>(6);
     }
 }
 

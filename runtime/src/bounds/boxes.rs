@@ -176,17 +176,16 @@ impl<T: BoxNumber> BoxBatch<'_, '_, T> {
         T::run(self.given.network, &mut self.room, task);
     }
 
-    /// Bounds every hidden neuron.
+    /// Bounds every hidden neuron, and the outputs by their forms.
     pub fn hidden(&mut self) {
         self.run(Task::Hidden);
     }
 
-    /// The same by forms alone, those of the outputs too.
+    /// The same by forms alone.
     pub fn forms(&mut self) {
         let refined = std::mem::take(&mut self.room.refined);
         self.hidden();
         self.room.refined = refined;
-        self.run(Task::Outputs);
     }
 
     /// Bounds directions, one after the other: for each a constant, then the inputs' coefficients.

@@ -49,10 +49,8 @@ pub struct Pass<'p, 'a, 'r, T> {
 
 /// A step of the work on a batch.
 pub enum Task<'t, T> {
-    /// Bounds every hidden neuron.
+    /// Bounds every hidden neuron, and the outputs by their forms.
     Hidden,
-    /// Forms of the outputs, after those of the hidden neurons.
-    Outputs,
     /// Bounds rows over the outputs: see [`Pass::rows`].
     Rows { rows: &'t [Direction<'t, T>], reached: &'t mut [Lanes<T>] },
     /// Evaluates a point of each lane and fits the slopes to it.
@@ -83,7 +81,6 @@ impl<T: Rounding> Vectorised for Step<'_, '_, '_, '_, T> {
     fn run<S: Simd>(mut self) {
         match self.task {
             Task::Hidden => self.pass.hidden::<S>(),
-            Task::Outputs => self.pass.output_forms::<S>(),
             Task::Rows { rows, reached } => self.pass.rows::<S>(rows, reached),
             Task::Points => {
                 self.pass.evaluate::<S>();

@@ -15,7 +15,7 @@ pub struct Room<'r, T> {
     /// Half widths with what the last sum of a row may be off by.
     pub(super) reach: &'r mut [Lanes<T>],
     /// For each neuron the coefficients of its lower form, the constant first, and then those of its upper form: of z while its
-    /// stage is bounded, then of max(z, 0). Those of outputs are there if they were asked for.
+    /// stage is bounded, and of hidden ones then of max(z, 0).
     pub forms: &'r mut [Lanes<T>],
     /// An upper bound of the magnitude of each input and neuron: of activations, and of the outputs.
     pub size: &'r mut [Lanes<T>],
