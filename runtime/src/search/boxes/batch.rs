@@ -41,7 +41,7 @@ pub fn judge<T: BoxNumber>(
     let mut batch = kernel.batch();
     load(&mut batch, &cells);
     batch.hidden();
-    let known = decided(&batch, &cells);
+    let known = decided(&batch, cells.len(), question.known_words);
     let directions = Asked::of(question, &cells);
     let mut lanes: Vec<Lane> =
         (cells.into_iter().enumerate()).map(|(number, cell)| Lane::new(number, cell, question)).collect();
@@ -110,13 +110,12 @@ fn set(lanes: &mut [u16], words: &[u64], lane: usize) {
     }
 }
 
-/// The neurons that are decided on each cell, where cells keep that.
-fn decided<T: BoxNumber>(batch: &BoxBatch<T>, cells: &[Cell]) -> Vec<Vec<u64>> {
-    let mut known: Vec<Vec<u64>> = cells.iter().map(|cell| vec![0; cell.known.len()]).collect();
-    let words = known[0].len() / 2;
+/// The neurons that are decided in each of some lanes, in so many words of bits.
+fn decided<T: BoxNumber>(batch: &BoxBatch<T>, lanes: usize, words: usize) -> Vec<Vec<u64>> {
+    let mut known = vec![vec![0; words]; lanes];
     if words > 0 {
-        for (at, lanes) in [(0, &*batch.room.known_on), (words, &*batch.room.known_off)] {
-            for (neuron, &lanes) in lanes.iter().enumerate() {
+        for (at, neurons) in [(0, &*batch.room.known_on), (words / 2, &*batch.room.known_off)] {
+            for (neuron, &lanes) in neurons.iter().enumerate() {
                 for (lane, known) in known.iter_mut().enumerate() {
                     known[at + neuron / 64] |= u64::from(lanes >> lane & 1) << (neuron % 64);
                 }

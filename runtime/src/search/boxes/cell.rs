@@ -9,7 +9,7 @@ pub struct Cell {
     pub upper: Vec<f64>,
     /// Their places among the root's, ascending.
     pub open: Vec<usize>,
-    /// Hidden neurons that are on, and off, on a box around it: bits, as many words of each.
+    /// Hidden neurons that are on, and off, on a box around it: bits, as many words of each. Empty if nothing is known.
     pub known: Vec<u64>,
 }
 

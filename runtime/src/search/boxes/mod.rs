@@ -166,14 +166,14 @@ impl<'a> Search<'a> {
     /// Every box of the property, with a cell for it.
     fn box_question(&mut self, tickets: Vec<(usize, Ticket)>) -> (Question<'a>, Vec<OpenCell>) {
         let property = self.property;
-        let (mut question, mut cells): (Question, Vec<OpenCell>) = Default::default();
+        let mut question = Question { known_words: self.known_words(), ..Question::default() };
+        let mut cells: Vec<OpenCell> = Vec::new();
         let mut last = None;
         for (number, ticket) in tickets {
             let disjunct = &property.disjuncts[number];
             if !last.is_some_and(|region| Arc::ptr_eq(region, &disjunct.region)) {
                 let (lower, upper) = disjunct.region.enclosure();
-                let known = vec![0; self.known_words()];
-                let (root, open) = (question.roots.len(), vec![]);
+                let (root, open, known) = (question.roots.len(), vec![], vec![]);
                 let cell = Cell { root, depth: 0, lower: lower.clone(), upper: upper.clone(), open, known };
                 cells.push(OpenCell { cell, tickets: vec![] });
                 question.roots.push(Root { lower, upper, goals: vec![] });

@@ -8,6 +8,8 @@ use crate::property::Disjunct;
 pub struct Question<'a> {
     pub directions: Directions,
     pub roots: Vec<Root<'a>>,
+    /// Words of bits that a cell keeps about decided neurons.
+    pub known_words: usize,
 }
 
 /// A box of the property.
