@@ -276,6 +276,8 @@ pub struct BoxTuning {
     /// vary by, or of their distance to the bound.
     pub few_phases: usize,
     pub touch: f64,
+    /// Batches for each thread that are under way at a time, if there are several threads.
+    pub batches: usize,
 }
 
 /// Random descents over boxes.

@@ -83,6 +83,7 @@ impl Default for Tuning {
                 deep: 20,
                 few_phases: 16,
                 touch: 0.02,
+                batches: 4,
             },
             wander: WanderTuning { walkers: 16, steps: 100, first_stride: 0.5, longer: 1.5, shorter: 0.9, rounds: 2 },
             peregrinn: peregrinn(),

@@ -74,12 +74,12 @@ struct Cells {
 }
 
 impl Cells {
-    /// Hands out batches: full ones as long as no thread has more than another to follow, others to threads that would idle.
-    fn hand_out(&mut self, crew: &mut Crew, threads: usize) {
+    /// Hands out batches: full ones until so many are under way, others to threads that would idle.
+    fn hand_out(&mut self, crew: &mut Crew, most_full: usize, threads: usize) {
         loop {
             let is_fine = self.coarse.is_empty() || self.fine.len() >= LANES;
             let (work, from) = if is_fine { (Work::Fine, &mut self.fine) } else { (Work::Coarse, &mut self.coarse) };
-            let most = if from.len() >= LANES { 2 * threads - 1 } else { threads };
+            let most = if from.len() >= LANES { most_full } else { threads };
             if from.is_empty() || crew.busy() >= most {
                 return;
             }
@@ -126,7 +126,7 @@ impl<'a> Search<'a> {
                 if is_trial && !trial.gets_on(self.counters.nodes, 1.0 - self.work.closed, tuning.gets_on) {
                     return Ok(Split::GaveUp(self.give_up(&question)));
                 }
-                cells.hand_out(&mut crew, self.threads());
+                cells.hand_out(&mut crew, self.most_batches(), self.threads());
                 if batches >= next_attack {
                     let time = next_attack;
                     next_attack = (next_attack * 4).max(4);
@@ -147,7 +147,7 @@ impl<'a> Search<'a> {
         let mut roots = std::mem::take(&mut cells.coarse).into_iter();
         loop {
             self.go_on()?;
-            while roots.len() > 0 && crew.busy() < 2 * self.threads() - 1 {
+            while roots.len() > 0 && crew.busy() < self.most_batches() {
                 cells.hand(crew, Work::Look, roots.by_ref().take(LANES).collect());
             }
             if crew.busy() == 0 {
@@ -155,6 +155,12 @@ impl<'a> Search<'a> {
             }
             self.settle_batch(crew, question, cells);
         }
+    }
+
+    /// Batches that are under way at a time: with several threads each has some to follow.
+    fn most_batches(&self) -> usize {
+        let threads = self.threads();
+        if threads == 1 { 1 } else { threads * self.tuning.boxes.batches }
     }
 
     /// The disjuncts that are open, for another search.
