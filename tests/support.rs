@@ -2,6 +2,7 @@
 
 pub mod case;
 pub mod draft;
+pub mod falls;
 pub mod graph;
 pub mod judge;
 pub mod model;

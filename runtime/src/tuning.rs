@@ -276,7 +276,7 @@ pub struct BoxTuning {
     /// vary by, or of their distance to the bound.
     pub few_phases: usize,
     pub touch: f64,
-    /// Batches for each thread between two looks at what is open, if there are several.
+    /// Batches for each thread that are under way at a time, if there are several threads.
     pub batches: usize,
 }
 

@@ -4,7 +4,7 @@ use super::{Cube, KINDS, Kind, assert_below, cube, network, output, rational, un
 use num_rational::BigRational;
 use pg_core::Network;
 use pg_core::boxes::LANES;
-use pg_runtime::bounds::{BoxKernel, BoxNumber, Directions, Objective};
+use pg_runtime::bounds::{BoxBatch, BoxKernel, BoxNumber, Directions, Objective};
 use pg_tests::Random;
 use pg_tests::graph::Graph;
 use pg_tests::oracle::{eval_exact, exact, exact_minimum};
@@ -27,7 +27,16 @@ fn lanes(inputs: usize, random: &mut Random) -> Vec<Held> {
     (0..LANES).map(held).collect()
 }
 
-/// The bounds of some lanes, of hidden neurons and of a row, with both kinds of slopes.
+fn load<T: BoxNumber>(batch: &mut BoxBatch<T>, lanes: &[Held], inputs: usize) {
+    for (lane, held) in lanes.iter().enumerate() {
+        match held {
+            Held::Box(cube) => batch.load(lane, &cube.lower, &cube.upper),
+            Held::Nothing(lower, upper) => batch.load(lane, &vec![*lower; inputs], &vec![*upper; inputs]),
+        }
+    }
+}
+
+/// The bounds of some lanes, of hidden neurons and of a row: with both kinds of slopes, and by forms alone.
 fn check<T: BoxNumber>(network: &Graph, kind: Kind, seed: u64, refined: f64) {
     let mut random = Random::new(seed + 77);
     let shape = network.shape();
@@ -39,14 +48,10 @@ fn check<T: BoxNumber>(network: &Graph, kind: Kind, seed: u64, refined: f64) {
     let mut directions = Directions::default();
     let row = directions.row(&objective);
     let mut kernel = BoxKernel::<T>::new(network, &directions, refined);
+    let mut by_forms = BoxKernel::<T>::new(network, &directions, refined);
     let mut batch = kernel.batch();
     let lanes = lanes(inputs, &mut random);
-    for (lane, held) in lanes.iter().enumerate() {
-        match held {
-            Held::Box(cube) => batch.load(lane, &cube.lower, &cube.upper),
-            Held::Nothing(lower, upper) => batch.load(lane, &vec![*lower; inputs], &vec![*upper; inputs]),
-        }
-    }
+    load(&mut batch, &lanes, inputs);
     batch.hidden();
     let first = batch.rows(&[0]);
     for i in 0..inputs {
@@ -54,6 +59,15 @@ fn check<T: BoxNumber>(network: &Graph, kind: Kind, seed: u64, refined: f64) {
     }
     batch.points();
     let second = batch.rows(&[0]);
+    let mut forms = vec![vec![vec![0.0; inputs + 1]; 3]; LANES];
+    for (lane, forms) in forms.iter_mut().enumerate() {
+        batch.form(lane, &row, Some(&first), &mut forms[0]);
+        batch.form(lane, &row, Some(&second), &mut forms[1]);
+    }
+    let mut by_forms = by_forms.batch();
+    load(&mut by_forms, &lanes, inputs);
+    by_forms.forms();
+    forms.iter_mut().enumerate().for_each(|(lane, forms)| by_forms.form_of_outputs(lane, &row, &mut forms[2]));
     for lane in [4 + seed as usize % 4, 8 + seed as usize % 8] {
         let Held::Box(cube) = &lanes[lane] else { panic!("a box") };
         for stage in 0..count - 1 {
@@ -67,9 +81,7 @@ fn check<T: BoxNumber>(network: &Graph, kind: Kind, seed: u64, refined: f64) {
         }
         let chain = network.chain(count);
         let least = exact_minimum(&chain, &cube.region, &output(&y, constant)).expect("nonempty");
-        for reached in [&first, &second] {
-            let mut form = vec![0.0; inputs + 1];
-            batch.form(lane, &row, Some(reached), &mut form);
+        for form in &forms[lane] {
             let low = form[0] - form[1..].iter().map(|a| a.abs()).sum::<f64>();
             assert_below(low - 1e-12 * low.abs(), &least, kind, &(seed, lane));
             // And at a point, not only where it is least: clipping needs that.

@@ -119,7 +119,8 @@ fn cube(inputs: usize, random: &mut Random) -> Cube {
 }
 
 fn bounded<'a>(shape: Shape<'a>, cube: &Cube) -> (Bounder<'a>, Bounds) {
-    Bounder::new(shape, cube.lower.clone(), cube.upper.clone(), None, &RULES, false, &|_, _| true).expect("a box is not empty")
+    Bounder::new(shape, cube.lower.clone(), cube.upper.clone(), None, &RULES, false, &|_, _| true)
+        .expect("a box is not empty")
 }
 
 /// That a bound is not above; of ordinary weights also that there is one.

@@ -80,6 +80,11 @@ impl<'a> Stage<'a> {
         self.bias.len()
     }
 
+    /// How many entries the products with its maps take, about.
+    pub fn entries(&self) -> usize {
+        self.edges.iter().map(|edge| edge.map.entries()).sum()
+    }
+
     /// What a neuron's coefficients and bias may differ from the model's by.
     pub fn error_of(&self, neuron: usize) -> (f64, f64) {
         self.error.map_or((0.0, 0.0), |error| (error.weight[neuron], error.bias[neuron]))

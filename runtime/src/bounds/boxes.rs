@@ -147,21 +147,42 @@ impl<T: BoxNumber> BoxBatch<'_, '_, T> {
         }
     }
 
-    pub fn outputs(&self) -> usize {
-        self.given.shape.outputs()
+    /// Sets the point of a lane.
+    pub fn set_point(&mut self, lane: usize, x: &[f64]) {
+        x.iter().enumerate().for_each(|(i, &x)| self.room.value[i].0[lane] = T::nearest(x));
+    }
+
+    /// The box of a lane, as the kernels have it.
+    pub fn middle(&self, lane: usize, input: usize) -> f64 {
+        self.room.middle[input].0[lane].to_f64()
+    }
+
+    pub fn half(&self, lane: usize, input: usize) -> f64 {
+        self.room.half[input].0[lane].to_f64()
+    }
+
+    /// An input of the point that was evaluated in a lane.
+    pub fn x(&self, lane: usize, input: usize) -> f64 {
+        self.room.value[input].0[lane].to_f64()
+    }
+
+    /// An output there.
+    pub fn y(&self, lane: usize, output: usize) -> f64 {
+        let start = self.room.value.len() - self.given.shape.outputs();
+        self.room.value[start + output].0[lane].to_f64()
     }
 
     fn run(&mut self, task: Task<T>) {
         T::run(self.given.network, &mut self.room, task);
     }
 
-    /// Bounds every hidden neuron.
+    /// Bounds every hidden neuron, and the outputs by their forms.
     pub fn hidden(&mut self) {
         self.run(Task::Hidden);
     }
 
     /// The same by forms alone.
-    pub fn hidden_quickly(&mut self) {
+    pub fn forms(&mut self) {
         let refined = std::mem::take(&mut self.room.refined);
         self.hidden();
         self.room.refined = refined;
@@ -194,9 +215,7 @@ impl<T: BoxNumber> BoxBatch<'_, '_, T> {
     /// its own constant, but for errors: what underflow costs the kernel, stated ones of coefficients at the sizes of what they
     /// multiply, and a few roundings of each term here.
     pub fn form(&self, lane: usize, row: &BoxRow, reached: Option<&[Lanes<T>]>, into: &mut [f64]) {
-        let inputs = self.given.shape.inputs;
-        let middle = |i: usize| self.room.middle[i].0[lane].to_f64();
-        let half = |i: usize| self.room.half[i].0[lane].to_f64();
+        let (middle, half) = (|i: usize| self.middle(lane, i), |i: usize| self.half(lane, i));
         let of = |n: usize| reached.map_or(0.0, |reached| reached[n].0[lane].to_f64());
         for (i, slope) in into[1..].iter_mut().enumerate() {
             *slope = of(1 + i);
@@ -208,23 +227,61 @@ impl<T: BoxNumber> BoxBatch<'_, '_, T> {
         }
         let mut constant = row.constant + of(0);
         let mut size = row.constant.abs() + of(0).abs();
-        for i in 0..inputs {
-            let slope = into[1 + i];
+        for (i, to) in into[1..].iter_mut().enumerate() {
+            let slope = *to;
             constant += slope * middle(i);
-            into[1 + i] = slope * half(i);
+            *to = slope * half(i);
             size += slope.abs() * (middle(i).abs() + half(i));
         }
         if reached.is_some() {
             charge += self.room.underflow.0[lane].to_f64();
         }
+        into[0] = constant;
+        self.charge(lane, row, size, charge, into);
+    }
+
+    /// The form of a row in a lane, from the forms of the outputs.
+    ///
+    /// Sound: an output is at least its lower form and at most its upper form, which are functions of t, and so is an input; the
+    /// sums here are off by a few roundings of each term, as |t| is at most 1.
+    pub fn form_of_outputs(&self, lane: usize, row: &BoxRow, into: &mut [f64]) {
+        let shape = &self.given.shape;
+        let (terms, start) = (shape.inputs + 1, shape.start(shape.last()));
+        into.fill(0.0);
+        into[0] = row.constant;
+        let (mut size, mut charge) = (row.constant.abs(), row.constant_error);
+        for &(output, coefficient) in row.direction.map_or(&[][..], |number| &self.given.directions[number]) {
+            let c = coefficient.to_f64();
+            let at = terms * (2 * (start + output) + usize::from(c < 0.0));
+            for (to, from) in into.iter_mut().zip(&self.room.forms[at..at + terms]) {
+                let term = c * from.0[lane].to_f64();
+                *to += term;
+                size += term.abs();
+            }
+        }
+        for &(i, a, error) in &row.x {
+            let (middle, half) = (self.middle(lane, i), self.half(lane, i));
+            into[0] += a * middle;
+            into[1 + i] += a * half;
+            size += a.abs() * (middle.abs() + half);
+            charge += error * (middle.abs() + half);
+        }
+        self.charge(lane, row, size, charge, into);
+    }
+
+    /// Takes from a form's constant what its coefficients of outputs may be off by, and what its sums may: with what their terms
+    /// add up to in magnitude, and what else they cost.
+    fn charge(&self, lane: usize, row: &BoxRow, size: f64, mut charge: f64, into: &mut [f64]) {
+        let inputs = self.given.shape.inputs;
         let sizes = &self.room.size[self.room.size.len() - self.given.shape.outputs()..];
         let rounded = row.direction.map_or(&[][..], |number| self.given.errors[number].as_slice());
         for &(output, error) in row.y_error.iter().chain(rounded) {
             charge += error * sizes[output].0[lane].to_f64();
         }
-        let roundings = (4 * inputs + row.x.len() + row.y_error.len() + 32) as f64;
+        let terms = row.direction.map_or(0, |number| self.given.directions[number].len());
+        let roundings = (4 * inputs + terms + row.x.len() + row.y_error.len() + 32) as f64;
         let error = size * roundings * EPSILON + charge * (1.0 + roundings * EPSILON) + roundings * TINY;
-        into[0] = (constant - error).next_down();
+        into[0] = (into[0] - error).next_down();
         if !into.iter().all(|v| v.is_finite()) {
             into.fill(0.0);
             into[0] = f64::NEG_INFINITY;

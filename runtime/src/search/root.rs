@@ -57,8 +57,8 @@ impl<'a> Search<'a> {
     /// The region of a box. Where float64 would take long, hidden neurons are bounded by intervals and then in float32.
     fn region(&mut self, id: RegionId, (lower, upper): (Vec<f64>, Vec<f64>)) -> Result<Region<'a>, End> {
         let (shape, rules, coarse) = (self.shape, self.rules(), self.proves());
-        let entries = |k: usize| shape.stages[k].edges.iter().map(|edge| edge.map.entries() as u64).sum::<u64>();
-        let work = |stage: usize| (0..stage).map(entries).sum::<u64>() * shape.stages[stage].width() as u64;
+        let entries = |stage: usize| shape.stages[..stage].iter().map(|data| data.entries() as u64).sum::<u64>();
+        let work = |stage: usize| entries(stage) * shape.stages[stage].width() as u64;
         let is_large = self.raises() && (0..shape.last()).map(work).sum::<u64>() > self.tuning.refine.most_work;
         if !is_large {
             let (bounder, bounds) = self.bound_box(lower, upper, None);

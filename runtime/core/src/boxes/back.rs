@@ -39,9 +39,8 @@ impl<T: Rounding> Pass<'_, '_, '_, T> {
     /// About the work of a pass back from a stage, in operations: products of what is alive, and the relaxation of each neuron.
     fn work_back(&self, stage: usize) -> f64 {
         let of = |k: usize| {
-            let entries: usize = self.shape.stages[k].edges.iter().map(|edge| edge.map.entries()).sum();
-            let alive = f64::from(self.room.counts[k]);
-            TOGETHER as f64 * alive * (8.0 + entries as f64 / self.shape.stages[k].width() as f64)
+            let (data, alive) = (&self.shape.stages[k], f64::from(self.room.counts[k]));
+            TOGETHER as f64 * alive * (8.0 + data.entries() as f64 / data.width() as f64)
         };
         (0..stage).map(of).sum()
     }
@@ -49,8 +48,7 @@ impl<T: Rounding> Pass<'_, '_, '_, T> {
     /// About the work of the way forward through a stage.
     fn work_forward(&self, stage: usize) -> f64 {
         let terms = 2.0 * (self.shape.inputs as f64 + 1.0);
-        let entries = |k: usize| self.shape.stages[k].edges.iter().map(|edge| edge.map.entries()).sum::<usize>();
-        (0..=stage).map(|k| terms * entries(k) as f64).sum()
+        self.shape.stages[..=stage].iter().map(|data| terms * data.entries() as f64).sum()
     }
 
     fn next_undecided(&self, start: usize, mut neurons: core::ops::Range<usize>) -> Option<usize> {

@@ -8,14 +8,13 @@ use crate::map::Map;
 const MOST: usize = 6;
 
 impl<T: Rounding> Pass<'_, '_, '_, T> {
-    /// Bounds every hidden neuron on the boxes of the room.
+    /// Bounds every hidden neuron on the boxes of the room, and the outputs by their forms.
     #[inline(always)]
     pub fn hidden<S: Simd>(&mut self) {
         self.start::<S>();
-        for stage in 0..self.shape.last() {
+        for stage in 0..self.shape.stages.len() {
             self.stage::<S>(stage);
         }
-        self.outputs::<S>();
     }
 
     /// The boxes themselves.
@@ -34,29 +33,26 @@ impl<T: Rounding> Pass<'_, '_, '_, T> {
         total.store(self.room.total);
     }
 
-    /// One hidden stage: forms, what they decide, passes back for the rest, and its relaxation.
+    /// One stage: forms, and of a hidden one what they decide, passes back for the rest, and its relaxation.
     #[inline(always)]
     pub fn stage<S: Simd>(&mut self, stage: usize) {
-        let costs = Costs::of::<T>(self.shape, stage);
+        let (costs, is_hidden) = (Costs::of::<T>(self.shape, stage), stage < self.shape.last());
         for neuron in 0..self.shape.stages[stage].width() {
-            self.sizes::<S>(stage, neuron, &costs);
-            self.forms::<S>(stage, neuron);
+            let at = self.shape.start(stage) + neuron;
+            let products = self.forms::<S>(stage, neuron);
+            let size = self.sizes::<S>(stage, neuron, products, &costs);
+            self.widen_forms::<S>(at);
+            if is_hidden {
+                self.bound_by_forms::<S>(at);
+            } else {
+                size.store(&mut self.room.size[self.shape.inputs + at]);
+            }
         }
         self.charge_underflow::<S>(&costs);
-        self.refine::<S>(stage);
-        self.relax::<S>(stage, &costs);
-    }
-
-    /// What the outputs' multipliers cost, and how large they are.
-    #[inline(always)]
-    pub fn outputs<S: Simd>(&mut self) {
-        let (last, costs) = (self.shape.last(), Costs::of::<T>(self.shape, self.shape.last()));
-        for neuron in 0..self.shape.outputs() {
-            let size = self.sizes::<S>(last, neuron, &costs);
-            let at = place(self.shape, Source::Stage(last)) + neuron;
-            size.store(&mut self.room.size[at]);
+        if is_hidden {
+            self.refine::<S>(stage);
+            self.relax::<S>(stage, &costs);
         }
-        self.charge_underflow::<S>(&costs);
     }
 
     /// What underflow costs a row, from all sizes so far.
@@ -67,29 +63,25 @@ impl<T: Rounding> Pass<'_, '_, '_, T> {
         twice.mul(each).store(self.room.underflow);
     }
 
-    /// A neuron's slop; returns an upper bound of the magnitude of z.
+    /// A neuron's slop, from the sizes of what it reads of stages times its weights; returns an upper bound of the magnitude of z.
     #[inline(always)]
-    fn sizes<S: Simd>(&mut self, stage: usize, neuron: usize, costs: &Costs) -> VectorOf<S, T> {
+    fn sizes<S: Simd>(
+        &mut self,
+        stage: usize,
+        neuron: usize,
+        mut products: VectorOf<S, T>,
+        costs: &Costs,
+    ) -> VectorOf<S, T> {
         let data = &self.shape.stages[stage];
         let (weight_error, bias_error) = data.error_of(neuron);
-        let zero = VectorOf::<S, T>::splat(T::default());
-        let (mut products, mut read) = (zero, zero);
+        let mut read = VectorOf::<S, T>::splat(T::default());
         for edge in data.edges {
             let at = place(self.shape, edge.from);
             let size = &self.room.size[at..at + edge.map.cols()];
-            match (&edge.map, edge.from) {
-                (Map::Dense(map), Source::Stage(s)) => {
-                    let (column, lane) = map.column(neuron);
-                    for &k in self.room.alive(self.shape, s) {
-                        let w = VectorOf::<S, T>::splat(T::widen(column[k as usize].0[lane].abs()));
-                        products = w.mul_add(load::<S, T>(&size[k as usize]), products);
-                    }
-                }
-                _ => {
-                    for (k, w) in edge.map.row(neuron) {
-                        let w = VectorOf::<S, T>::splat(T::widen(w.abs()));
-                        products = w.mul_add(load::<S, T>(&size[k]), products);
-                    }
+            if edge.from == Source::Input {
+                for (k, w) in edge.map.row(neuron) {
+                    let w = VectorOf::<S, T>::splat(T::widen(w.abs()));
+                    products = w.mul_add(load::<S, T>(&size[k]), products);
                 }
             }
             if weight_error > 0.0 {
@@ -116,61 +108,94 @@ impl<T: Rounding> Pass<'_, '_, '_, T> {
         size
     }
 
-    /// The forms of a neuron's z, and what they bound it by.
+    /// The forms of a neuron's z, not yet moved outward; returns the sizes of what it reads of stages times its weights.
     #[inline(always)]
-    fn forms<S: Simd>(&mut self, stage: usize, neuron: usize) {
-        let (terms, at) = (self.shape.inputs + 1, self.shape.start(stage) + neuron);
-        let parts = terms.div_ceil(MOST);
-        let each = terms.div_ceil(parts);
-        let mut from = 0;
+    fn forms<S: Simd>(&mut self, stage: usize, neuron: usize) -> VectorOf<S, T> {
+        let products = match self.shape.inputs + 1 {
+            6 => self.sum_forms::<S, 6, true>(stage, neuron, 0),
+            5 => self.sum_forms::<S, 5, true>(stage, neuron, 0),
+            4 => self.sum_forms::<S, 4, true>(stage, neuron, 0),
+            3 => self.sum_forms::<S, 3, true>(stage, neuron, 0),
+            2 => self.sum_forms::<S, 2, true>(stage, neuron, 0),
+            terms => self.sum_long_forms::<S>(stage, neuron, terms),
+        };
+        self.add_inputs::<S>(stage, neuron);
+        products
+    }
+
+    /// The same of forms whose sums are not all kept in registers at a time.
+    #[inline(always)]
+    fn sum_long_forms<S: Simd>(&mut self, stage: usize, neuron: usize, terms: usize) -> VectorOf<S, T> {
+        let each = terms.div_ceil(terms.div_ceil(MOST));
+        let (mut from, mut products) = (0, VectorOf::<S, T>::splat(T::default()));
         while from < terms {
             let count = each.min(terms - from);
-            match count {
-                6 => self.sum_forms::<S, 6>(stage, neuron, from),
-                5 => self.sum_forms::<S, 5>(stage, neuron, from),
-                4 => self.sum_forms::<S, 4>(stage, neuron, from),
-                3 => self.sum_forms::<S, 3>(stage, neuron, from),
-                2 => self.sum_forms::<S, 2>(stage, neuron, from),
-                _ => self.sum_forms::<S, 1>(stage, neuron, from),
-            }
+            products = match count {
+                6 => self.sum_forms::<S, 6, false>(stage, neuron, from),
+                5 => self.sum_forms::<S, 5, false>(stage, neuron, from),
+                4 => self.sum_forms::<S, 4, false>(stage, neuron, from),
+                3 => self.sum_forms::<S, 3, false>(stage, neuron, from),
+                2 => self.sum_forms::<S, 2, false>(stage, neuron, from),
+                _ => self.sum_forms::<S, 1, false>(stage, neuron, from),
+            };
             from += count;
         }
-        self.add_inputs::<S>(stage, neuron);
+        products
+    }
+
+    /// Moves a neuron's forms outward by its slop.
+    #[inline(always)]
+    fn widen_forms<S: Simd>(&mut self, at: usize) {
+        let terms = self.shape.inputs + 1;
         let slop = load::<S, T>(&self.room.slop[at]);
         let forms = &mut self.room.forms[2 * terms * at..2 * terms * (at + 1)];
         let (lower, upper) = (load::<S, T>(&forms[0]).sub(slop), load::<S, T>(&forms[terms]).add(slop));
         lower.store(&mut forms[0]);
         upper.store(&mut forms[terms]);
+    }
+
+    /// What its forms bound a neuron's z by.
+    #[inline(always)]
+    fn bound_by_forms<S: Simd>(&mut self, at: usize) {
+        let terms = self.shape.inputs + 1;
+        let forms = &self.room.forms[2 * terms * at..2 * terms * (at + 1)];
         let (down, up) = (least::<S, T>(&forms[..terms]), greatest::<S, T>(&forms[terms..]));
         down.store(&mut self.room.lower[at]);
         up.store(&mut self.room.upper[at]);
     }
 
-    /// `W` coefficients of both forms, from those of the stages that are read, and the bias.
+    /// `W` coefficients of both forms, the whole of them or from one on, from those of the stages that are read, and the bias.
     #[inline(always)]
-    fn sum_forms<S: Simd, const W: usize>(&mut self, stage: usize, neuron: usize, from: usize) {
-        let (data, terms) = (&self.shape.stages[stage], self.shape.inputs + 1);
+    fn sum_forms<S: Simd, const W: usize, const WHOLE: bool>(
+        &mut self,
+        stage: usize,
+        neuron: usize,
+        from: usize,
+    ) -> VectorOf<S, T> {
+        let data = &self.shape.stages[stage];
+        let terms = if WHOLE { W } else { self.shape.inputs + 1 };
         let zero = VectorOf::<S, T>::splat(T::default());
-        let (mut lower, mut upper) = ([zero; W], [zero; W]);
+        let mut sums = Sums { lower: [zero; W], upper: [zero; W], size: zero };
         if from == 0 {
-            lower[0] = VectorOf::<S, T>::splat(T::widen(data.bias[neuron]));
-            upper[0] = lower[0];
+            sums.lower[0] = VectorOf::<S, T>::splat(T::widen(data.bias[neuron]));
+            sums.upper[0] = sums.lower[0];
         }
         for edge in data.edges {
             let Source::Stage(s) = edge.from else { continue };
             let forms = &self.room.forms[2 * terms * self.shape.start(s)..2 * terms * self.shape.start(s + 1)];
+            let sizes = &self.room.size[place(self.shape, edge.from)..][..edge.map.cols()];
             match &edge.map {
                 Map::Dense(map) => {
                     let (column, lane) = map.column(neuron);
                     for &k in self.room.alive(self.shape, s) {
-                        let w = column[k as usize].0[lane];
-                        add_forms::<S, T, W>(forms, terms, from, (k as usize, w), &mut lower, &mut upper);
+                        let k = k as usize;
+                        sums.add(&forms[2 * terms * k..2 * terms * (k + 1)], from, column[k].0[lane], &sizes[k]);
                     }
                     self.room.work += 2 * W as u64 * u64::from(self.room.counts[s]);
                 }
                 map => {
-                    for entry in map.row(neuron) {
-                        add_forms::<S, T, W>(forms, terms, from, entry, &mut lower, &mut upper);
+                    for (k, w) in map.row(neuron) {
+                        sums.add(&forms[2 * terms * k..2 * terms * (k + 1)], from, w, &sizes[k]);
                         self.room.work += 2 * W as u64;
                     }
                 }
@@ -178,9 +203,10 @@ impl<T: Rounding> Pass<'_, '_, '_, T> {
         }
         let at = 2 * terms * (self.shape.start(stage) + neuron) + from;
         for c in 0..W {
-            lower[c].store(&mut self.room.forms[at + c]);
-            upper[c].store(&mut self.room.forms[at + terms + c]);
+            sums.lower[c].store(&mut self.room.forms[at + c]);
+            sums.upper[c].store(&mut self.room.forms[at + terms + c]);
         }
+        sums.size
     }
 
     /// Adds what a neuron reads of the inputs, whose forms have one coefficient.
@@ -216,23 +242,30 @@ impl<T: Rounding> Pass<'_, '_, '_, T> {
     }
 }
 
-/// Adds a weight times the forms of what it multiplies. A negative one makes the two forms change places.
-#[inline(always)]
-fn add_forms<S: Simd, T: Rounding, const W: usize>(
-    forms: &[Lanes<T>],
-    terms: usize,
-    from: usize,
-    (k, w): (usize, f32),
-    lower: &mut [VectorOf<S, T>; W],
-    upper: &mut [VectorOf<S, T>; W],
-) {
-    let swap = if w < 0.0 { terms } else { 0 };
-    let of = &forms[2 * terms * k..2 * terms * (k + 1)];
-    let (a, b) = (&of[swap + from..swap + from + W], &of[terms - swap + from..terms - swap + from + W]);
-    let w = VectorOf::<S, T>::splat(T::widen(w));
-    for c in 0..W {
-        lower[c] = w.mul_add(load::<S, T>(&a[c]), lower[c]);
-        upper[c] = w.mul_add(load::<S, T>(&b[c]), upper[c]);
+/// Sums of forms of what a neuron reads, and of their sizes, each times its weight.
+struct Sums<V, const W: usize> {
+    lower: [V; W],
+    upper: [V; W],
+    size: V,
+}
+
+impl<V, const W: usize> Sums<V, W> {
+    /// Adds a weight times what it multiplies: some coefficients of its forms, and its size. A negative weight makes the two forms
+    /// change places.
+    #[inline(always)]
+    fn add<T: Rounding>(&mut self, forms: &[Lanes<T>], from: usize, w: f32, size: &Lanes<T>)
+    where
+        V: Vector<T>,
+    {
+        let terms = forms.len() / 2;
+        let swap = if w < 0.0 { terms } else { 0 };
+        let (a, b) = (&forms[swap + from..swap + from + W], &forms[terms - swap + from..terms - swap + from + W]);
+        self.size = V::splat(T::widen(w.abs())).mul_add(V::load(size), self.size);
+        let w = V::splat(T::widen(w));
+        for c in 0..W {
+            self.lower[c] = w.mul_add(V::load(&a[c]), self.lower[c]);
+            self.upper[c] = w.mul_add(V::load(&b[c]), self.upper[c]);
+        }
     }
 }
 

@@ -49,7 +49,7 @@ pub struct Pass<'p, 'a, 'r, T> {
 
 /// A step of the work on a batch.
 pub enum Task<'t, T> {
-    /// Bounds every hidden neuron.
+    /// Bounds every hidden neuron, and the outputs by their forms.
     Hidden,
     /// Bounds rows over the outputs: see [`Pass::rows`].
     Rows { rows: &'t [Direction<'t, T>], reached: &'t mut [Lanes<T>] },

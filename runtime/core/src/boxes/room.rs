@@ -14,9 +14,9 @@ pub struct Room<'r, T> {
     pub half: &'r mut [Lanes<T>],
     /// Half widths with what the last sum of a row may be off by.
     pub(super) reach: &'r mut [Lanes<T>],
-    /// For each hidden neuron the coefficients of its lower form, the constant first, and then those of its upper form: of z
-    /// while its stage is bounded, then of max(z, 0).
-    pub(super) forms: &'r mut [Lanes<T>],
+    /// For each neuron the coefficients of its lower form, the constant first, and then those of its upper form: of z while its
+    /// stage is bounded, and of hidden ones then of max(z, 0).
+    pub forms: &'r mut [Lanes<T>],
     /// An upper bound of the magnitude of each input and neuron: of activations, and of the outputs.
     pub size: &'r mut [Lanes<T>],
     /// Of the hidden neurons.
@@ -116,7 +116,7 @@ impl Places {
         let (inputs, hidden, neurons) = (shape.inputs, hidden(shape), shape.neurons());
         let widest = shape.stages.iter().map(|stage| stage.width()).max().unwrap_or(0);
         let by_input = 3 * inputs;
-        let by_neuron = hidden * (2 * (inputs + 1) + 2 + 5 + inputs) + neurons;
+        let by_neuron = hidden * (2 + 5 + inputs) + neurons * (2 * (inputs + 1) + 1);
         let by_source = 2 * (inputs + neurons) + TOGETHER * (inputs + hidden);
         Places {
             lanes: by_input + by_neuron + by_source + TOGETHER * widest + 2,
@@ -147,7 +147,7 @@ impl<'r, T: Rounding> Room<'r, T> {
             middle: take(inputs),
             half: take(inputs),
             reach: take(inputs),
-            forms: take(2 * (inputs + 1) * hidden),
+            forms: take(2 * (inputs + 1) * neurons),
             size: take(inputs + neurons),
             lower: take(hidden),
             upper: take(hidden),

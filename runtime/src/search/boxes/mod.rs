@@ -6,7 +6,10 @@
 //! both closes it. Depth first, the half that is nearer to a violation before the other; what float32 cannot tell is asked in
 //! float64, and what boxes cannot tell at all is handed on to the search over phases.
 
+mod batch;
 mod cell;
+mod crew;
+mod lane;
 mod log;
 mod question;
 mod wander;
@@ -14,15 +17,16 @@ mod wander;
 use super::guide::cuts::first_cuts;
 use super::proof::{Reason, Region, Ticket};
 use super::{End, Search};
-use crate::bounds::{BoxKernel, BoxNumber, Objective};
+use crate::bounds::Objective;
 use crate::property::Row;
 use crate::report::{Activity, Chosen};
-use cell::{Cell, Judged, Next, judge, middle};
+use cell::{Cell, Judged, Next};
+use crew::{Crew, Given, Work, with_crew};
 use log::CellLog;
 use pg_core::boxes::{LANES, Places};
 use question::{Question, Root};
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex};
+use std::collections::VecDeque;
+use std::sync::Arc;
 
 /// What a search over boxes leaves.
 pub enum Split<'a> {
@@ -57,27 +61,49 @@ struct OpenCell {
     tickets: Vec<Ticket>,
 }
 
-/// Cells that wait, of one precision, and what bounds them: for each thread one, once there is a cell.
-struct Front<'a, T> {
-    kernels: Vec<BoxKernel<'a, T>>,
-    open: Vec<OpenCell>,
+/// The cells of a search.
+#[derive(Default)]
+struct Cells {
+    /// Those that wait, the next one last: for float32, and for float64.
+    coarse: Vec<OpenCell>,
+    fine: Vec<OpenCell>,
+    /// What each batch under way is for, and the tickets of its cells.
+    busy: VecDeque<(Work, Vec<Vec<Ticket>>)>,
+    /// Those for phases.
+    rest: Vec<OpenCell>,
+    /// For a certificate, what became of the cells of each root.
+    logs: Vec<CellLog>,
+    /// Points that are worth a try, each for a goal of a root.
+    points: Vec<(usize, usize, Vec<f64>)>,
 }
 
-/// What the cells of a round have come to.
-#[derive(Default)]
-struct Round {
-    /// For finer numbers, and for phases.
-    stubborn: Vec<OpenCell>,
-    touched: Vec<OpenCell>,
-    points: Vec<(usize, usize, Vec<f64>)>,
+impl Cells {
+    /// Hands out batches: full ones until so many are under way, others to threads that would idle.
+    fn hand_out(&mut self, crew: &mut Crew, most_full: usize, threads: usize) {
+        loop {
+            let is_fine = self.coarse.is_empty() || self.fine.len() >= LANES;
+            let (work, from) = if is_fine { (Work::Fine, &mut self.fine) } else { (Work::Coarse, &mut self.coarse) };
+            let most = if from.len() >= LANES { most_full } else { threads };
+            if from.is_empty() || crew.busy() >= most {
+                return;
+            }
+            let cells = from.split_off(from.len().saturating_sub(LANES));
+            self.hand(crew, work, cells);
+        }
+    }
+
+    fn hand(&mut self, crew: &mut Crew, work: Work, cells: Vec<OpenCell>) {
+        let (cells, tickets) = cells.into_iter().map(|open| (open.cell, open.tickets)).unzip();
+        crew.hand(work, cells);
+        self.busy.push_back((work, tickets));
+    }
 }
 
 impl<'a> Search<'a> {
     /// Whether the network is small enough for boxes, or for a trial of them.
     pub fn may_split_inputs(&self) -> bool {
         let (tuning, inputs) = (self.tuning.boxes, self.shape.inputs);
-        let edges = self.shape.stages.iter().flat_map(|stage| stage.edges);
-        let work = 2 * (inputs + 1) * edges.map(|edge| edge.map.entries()).sum::<usize>();
+        let work = 2 * (inputs + 1) * self.shape.stages.iter().map(|stage| stage.entries()).sum::<usize>();
         let may_try = inputs <= tuning.most_inputs && work <= tuning.trial_work;
         (inputs <= tuning.few_inputs || may_try) && Places::of(&self.shape).lanes <= tuning.most_memory
     }
@@ -91,47 +117,66 @@ impl<'a> Search<'a> {
         let tuning = self.tuning.boxes;
         let mut trial = Trial { next: tuning.trial, open: 1.0 };
         let is_trial = self.shape.inputs > tuning.few_inputs;
-        let (mut question, open) = self.box_question(tickets);
-        let mut coarse: Front<f32> = Front { kernels: vec![], open };
-        let mut fine: Front<f64> = Front { kernels: vec![], open: vec![] };
-        let mut stubborn = Vec::new();
-        let (mut rounds, mut next_attack) = (0u64, 0u64);
-        while !coarse.open.is_empty() || !fine.open.is_empty() {
-            self.go_on()?;
-            if is_trial && !trial.gets_on(self.counters.nodes, 1.0 - self.work.closed, tuning.gets_on) {
-                return Ok(Split::GaveUp(self.give_up(&question)));
+        let (question, roots) = self.box_question(tickets);
+        let given = Given { network: self.network, question: &question, tuning: &self.tuning.boxes };
+        with_crew(self.threads(), given, |mut crew| {
+            let logs = question.roots.iter().filter(|_| question.is_logged).map(|_| CellLog::new()).collect();
+            let mut cells = Cells { coarse: roots, logs, ..Cells::default() };
+            if cells.coarse.len() >= LANES {
+                self.look(&mut crew, &question, &mut cells)?;
             }
-            if rounds >= next_attack {
-                let time = next_attack;
-                next_attack = (next_attack * 4).max(4);
-                self.wander(&question, time)?;
+            let (mut batches, mut next_attack) = (0u64, 0u64);
+            while !cells.coarse.is_empty() || !cells.fine.is_empty() || crew.busy() > 0 {
+                self.go_on()?;
+                if is_trial && !trial.gets_on(self.counters.nodes, 1.0 - self.work.closed, tuning.gets_on) {
+                    return Ok(Split::GaveUp(self.give_up(&question)));
+                }
+                cells.hand_out(&mut crew, self.most_batches(), self.threads());
+                if batches >= next_attack {
+                    let time = next_attack;
+                    next_attack = (next_attack * 4).max(4);
+                    self.wander(&question, time)?;
+                }
+                batches += 1;
+                self.settle_batch(&mut crew, &question, &mut cells);
+                for (root, goal, point) in cells.points.drain(..) {
+                    self.try_near(question.roots[root].goals[goal].disjunct, &point)?;
+                }
             }
-            rounds += 1;
-            let round = if coarse.open.is_empty() || fine.open.len() >= LANES * self.threads() {
-                self.round(&mut fine, &mut question)
-            } else {
-                let mut round = self.round(&mut coarse, &mut question);
-                fine.open.append(&mut round.stubborn);
-                round
-            };
-            stubborn.extend(round.stubborn.into_iter().chain(round.touched));
-            for (root, goal, point) in &round.points {
-                self.try_near(question.roots[*root].goals[*goal].disjunct, point)?;
-            }
-        }
-        self.note_cells(&question, &stubborn);
-        self.regions_of(&question, stubborn).map(Split::Rest)
+            self.note_cells(&question, &cells);
+            self.regions_of(&question, cells.rest).map(Split::Rest)
+        })
     }
 
-    /// Notes the cells of all roots, if there is to be a certificate: of a root with cells that say no more there is none.
-    fn note_cells(&mut self, question: &Question<'a>, stubborn: &[OpenCell]) {
-        for (number, root) in question.roots.iter().enumerate() {
-            let is_closed = || stubborn.iter().all(|open| open.cell.root != number);
-            if let Some(log) = root.log.as_ref().filter(|_| is_closed()) {
+    /// Notes the cells of all roots, if there is to be a certificate. Of a root with cells that say no more there is none.
+    fn note_cells(&mut self, question: &Question<'a>, cells: &Cells) {
+        for (number, (root, log)) in question.roots.iter().zip(&cells.logs).enumerate() {
+            if cells.rest.iter().all(|open| open.cell.root != number) {
                 let disjuncts: Vec<usize> = root.goals.iter().map(|goal| goal.number).collect();
                 self.note_cells_of(disjuncts, &log.tree());
             }
         }
+    }
+
+    /// A first look at many roots, most of which fall at once.
+    fn look(&mut self, crew: &mut Crew, question: &Question<'a>, cells: &mut Cells) -> Result<(), End> {
+        let mut roots = std::mem::take(&mut cells.coarse).into_iter();
+        loop {
+            self.go_on()?;
+            while roots.len() > 0 && crew.busy() < self.most_batches() {
+                cells.hand(crew, Work::Look, roots.by_ref().take(LANES).collect());
+            }
+            if crew.busy() == 0 {
+                return Ok(());
+            }
+            self.settle_batch(crew, question, cells);
+        }
+    }
+
+    /// Batches that are under way at a time: with several threads each has some to follow.
+    fn most_batches(&self) -> usize {
+        let threads = self.threads();
+        if threads == 1 { 1 } else { threads * self.tuning.boxes.batches }
     }
 
     /// The disjuncts that are open, for another search.
@@ -143,18 +188,18 @@ impl<'a> Search<'a> {
     /// Every box of the property, with a cell for it.
     fn box_question(&mut self, tickets: Vec<(usize, Ticket)>) -> (Question<'a>, Vec<OpenCell>) {
         let property = self.property;
-        let (mut question, mut cells): (Question, Vec<OpenCell>) = Default::default();
+        let (known_words, is_logged) = (self.known_words(), self.proves());
+        let mut question = Question { known_words, is_logged, ..Question::default() };
+        let mut cells: Vec<OpenCell> = Vec::new();
         let mut last = None;
         for (number, ticket) in tickets {
             let disjunct = &property.disjuncts[number];
             if !last.is_some_and(|region| Arc::ptr_eq(region, &disjunct.region)) {
                 let (lower, upper) = disjunct.region.enclosure();
-                let known = vec![0; self.known_words()];
-                let (root, open) = (question.roots.len(), vec![]);
+                let (root, open, known) = (question.roots.len(), vec![], vec![]);
                 let cell = Cell { root, depth: 0, node: 0, lower: lower.clone(), upper: upper.clone(), open, known };
                 cells.push(OpenCell { cell, tickets: vec![] });
-                let log = self.proves().then(CellLog::new);
-                question.roots.push(Root { lower, upper, log, goals: vec![] });
+                question.roots.push(Root { lower, upper, goals: vec![] });
             }
             last = Some(&disjunct.region);
             let (tree, ticket) = self.proof.graft(number, ticket);
@@ -188,81 +233,52 @@ impl<'a> Search<'a> {
         first_cuts(disjunct, bounder.input(), &bounds, self.tuning.cuts.sweeps)
     }
 
-    /// Judges the cells on top, a few batches for each thread, and opens what is left of them. The outcome does not depend on
-    /// which thread judges which batch.
-    fn round<T: BoxNumber>(&mut self, front: &mut Front<'a, T>, question: &mut Question<'a>) -> Round {
-        let (threads, refined) = (self.threads(), self.tuning.boxes.refined);
-        front.kernels.resize_with(threads, || BoxKernel::new(self.network, &question.directions, refined));
-        let batches = if threads == 1 { 1 } else { threads * self.tuning.boxes.batches };
-        let count = front.open.len().min(LANES * batches);
-        let (mut cells, mut tickets) = (Vec::with_capacity(count), Vec::with_capacity(count));
-        for open in front.open.split_off(front.open.len() - count) {
-            cells.push(open.cell);
-            tickets.push(open.tickets);
-        }
-        self.counters.nodes += count as u64;
-        self.control.add_nodes(count as u64);
-        let judged = self.judge_all(&mut front.kernels, question, cells);
-        let mut round = Round::default();
+    /// Takes back the batch that was handed out first.
+    fn settle_batch(&mut self, crew: &mut Crew, question: &Question<'a>, cells: &mut Cells) {
+        let judged = crew.take();
+        let (work, tickets) = cells.busy.pop_front().expect("a batch is under way");
         for (judged, tickets) in judged.into_iter().zip(tickets) {
-            self.settle(question, judged, tickets, &mut front.open, &mut round);
+            self.settle(question, judged, tickets, work, cells);
         }
-        self.control.set_open(front.open.len());
-        round
-    }
-
-    fn judge_all<T: BoxNumber>(
-        &self,
-        kernels: &mut [BoxKernel<'a, T>],
-        question: &Question<'a>,
-        cells: Vec<Cell>,
-    ) -> Vec<Judged> {
-        let tuning = &self.tuning.boxes;
-        let mut batches: Vec<Vec<Cell>> = Vec::new();
-        for cell in cells {
-            match batches.last_mut().filter(|batch| batch.len() < LANES) {
-                Some(batch) => batch.push(cell),
-                None => batches.push(vec![cell]),
-            }
-        }
-        if kernels.len() == 1 || batches.len() == 1 {
-            return batches.into_iter().flat_map(|batch| judge(&mut kernels[0], question, batch, tuning)).collect();
-        }
-        let work: Vec<Mutex<(Vec<Cell>, Vec<Judged>)>> =
-            batches.into_iter().map(|batch| Mutex::new((batch, vec![]))).collect();
-        let next = AtomicUsize::new(0);
-        std::thread::scope(|scope| {
-            for kernel in kernels {
-                scope.spawn(|| {
-                    while let Some(item) = work.get(next.fetch_add(1, Ordering::Relaxed)) {
-                        let mut item = item.lock().expect("nobody panicked");
-                        let batch = std::mem::take(&mut item.0);
-                        item.1 = judge(kernel, question, batch, tuning);
-                    }
-                });
-            }
-        });
-        work.into_iter().flat_map(|item| item.into_inner().expect("nobody panicked").1).collect()
+        self.control.set_open(cells.coarse.len() + cells.fine.len());
     }
 
     /// Closes the goals that a cell has lost, and opens its halves.
-    fn settle(
-        &mut self,
-        question: &mut Question<'a>,
-        judged: Judged,
-        tickets: Vec<Ticket>,
-        open: &mut Vec<OpenCell>,
-        round: &mut Round,
-    ) {
-        let Judged { before, left, next, points, .. } = judged;
-        let root = &mut question.roots[left.root];
+    fn settle(&mut self, question: &Question<'a>, judged: Judged, tickets: Vec<Ticket>, work: Work, cells: &mut Cells) {
+        let Judged { before, left, next, points } = judged;
+        cells.points.extend(points.into_iter().map(|(goal, point)| (left.root, goal, point)));
+        let root = &question.roots[left.root];
+        let kept = self.close_lost(root, &before, &left, tickets);
+        if let Some(log) = cells.logs.get_mut(left.root) {
+            let lost = before.iter().filter(|goal| left.open.binary_search(goal).is_err());
+            lost.for_each(|&goal| log.close(left.node, root.goals[goal].number));
+        }
+        let nodes = u64::from(!matches!(next, Next::Judge));
+        self.counters.nodes += nodes;
+        self.control.add_nodes(nodes);
+        let open = if work == Work::Fine { &mut cells.fine } else { &mut cells.coarse };
+        match next {
+            Next::Closed => {}
+            Next::Judge => open.push(OpenCell { cell: left, tickets: kept }),
+            Next::Stubborn if work == Work::Coarse => cells.fine.push(OpenCell { cell: left, tickets: kept }),
+            Next::Stubborn | Next::Touched => cells.rest.push(OpenCell { cell: left, tickets: kept }),
+            Next::Halve { input, upper_last } => {
+                let log = cells.logs.get_mut(left.root);
+                let nodes = log.map_or([0; 2], |log| log.cut(left.node, input, left.middle(input)));
+                let [lower, upper] = self.halves(root, left, kept, input, nodes);
+                open.extend(if upper_last { [lower, upper] } else { [upper, lower] });
+            }
+        }
+    }
+
+    /// Closes the goals that are no longer open on a cell; the tickets of the others.
+    fn close_lost(&mut self, root: &Root, before: &[usize], left: &Cell, tickets: Vec<Ticket>) -> Vec<Ticket> {
         let depth = u64::from(left.depth);
         self.counters.max_depth = self.counters.max_depth.max(depth);
         self.control.set_depth(depth);
-        round.points.extend(points.into_iter().map(|(goal, point)| (left.root, goal, point)));
         let mut kept = Vec::with_capacity(left.open.len());
-        for (goal, ticket) in before.into_iter().zip(tickets) {
-            if left.open.binary_search(&goal).is_ok() {
+        for (goal, ticket) in before.iter().zip(tickets) {
+            if left.open.binary_search(goal).is_ok() {
                 kept.push(ticket);
                 continue;
             }
@@ -270,33 +286,29 @@ impl<'a> Search<'a> {
             self.work.closed += part;
             self.control.add_closed(part);
             self.count(&Reason::Forms);
-            self.proof.close(root.goals[goal].tree, ticket, &Reason::Forms);
-            if let Some(log) = &mut root.log {
-                log.close(left.node, root.goals[goal].number);
-            }
+            self.proof.close(root.goals[*goal].tree, ticket, &Reason::Forms);
         }
-        match next {
-            Next::Closed => {}
-            Next::Stubborn => round.stubborn.push(OpenCell { cell: left, tickets: kept }),
-            Next::Touched => round.touched.push(OpenCell { cell: left, tickets: kept }),
-            Next::Halve { input, upper_last } => {
-                let (mut below, mut above) = (vec![], vec![]);
-                for (&goal, ticket) in left.open.iter().zip(kept) {
-                    let [a, b] = self.proof.split(root.goals[goal].tree, ticket);
-                    below.push(a);
-                    above.push(b);
-                }
-                let at = middle(&left, input);
-                let depth = left.depth + 1;
-                let [first, second] = root.log.as_mut().map_or([0; 2], |log| log.cut(left.node, input, at));
-                let (mut lower, mut upper) =
-                    (Cell { depth, node: first, ..left.clone() }, Cell { depth, node: second, ..left });
-                (lower.upper[input], upper.lower[input]) = (at, at);
-                let halves = [OpenCell { cell: lower, tickets: below }, OpenCell { cell: upper, tickets: above }];
-                let [lower, upper] = halves;
-                open.extend(if upper_last { [lower, upper] } else { [upper, lower] });
-            }
+        kept
+    }
+
+    fn halves(
+        &mut self,
+        root: &Root,
+        cell: Cell,
+        tickets: Vec<Ticket>,
+        input: usize,
+        nodes: [u32; 2],
+    ) -> [OpenCell; 2] {
+        let (mut below, mut above) = (vec![], vec![]);
+        for (&goal, ticket) in cell.open.iter().zip(tickets) {
+            let [a, b] = self.proof.split(root.goals[goal].tree, ticket);
+            below.push(a);
+            above.push(b);
         }
+        let (at, depth) = (cell.middle(input), cell.depth + 1);
+        let [mut lower, mut upper] = nodes.map(|node| Cell { depth, node, ..cell.clone() });
+        (lower.upper[input], upper.lower[input]) = (at, at);
+        [OpenCell { cell: lower, tickets: below }, OpenCell { cell: upper, tickets: above }]
     }
 
     /// Stubborn cells as regions, bounded in float64.

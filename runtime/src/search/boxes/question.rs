@@ -1,7 +1,6 @@
 //! What is asked about boxes: every box of the property, with the rows of its disjuncts.
 
-use super::log::CellLog;
-use crate::bounds::{BoxRow, Directions, Objective};
+use crate::bounds::{BoxBatch, BoxNumber, BoxRow, Directions, Objective};
 use crate::property::Disjunct;
 
 /// The roots of the search, and the directions of their rows.
@@ -9,14 +8,16 @@ use crate::property::Disjunct;
 pub struct Question<'a> {
     pub directions: Directions,
     pub roots: Vec<Root<'a>>,
+    /// Words of bits that a cell keeps about decided neurons.
+    pub known_words: usize,
+    /// Whether cells are logged for a certificate.
+    pub is_logged: bool,
 }
 
 /// A box of the property.
 pub struct Root<'a> {
     pub lower: Vec<f64>,
     pub upper: Vec<f64>,
-    /// Its cells, for a certificate.
-    pub log: Option<CellLog>,
     pub goals: Vec<RootGoal<'a>>,
 }
 
@@ -41,6 +42,11 @@ impl RootGoal<'_> {
 }
 
 impl<'a> Question<'a> {
+    /// The largest row of a goal, by the numbers of its root and of itself, at the point that was evaluated in a lane.
+    pub fn worst<T: BoxNumber>(&self, batch: &BoxBatch<T>, lane: usize, (root, goal): (usize, usize)) -> f64 {
+        self.roots[root].goals[goal].worst(&self.directions, |i| batch.x(lane, i), |o| batch.y(lane, o))
+    }
+
     pub fn goal(
         &mut self,
         disjunct: &'a Disjunct,
