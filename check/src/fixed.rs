@@ -3,6 +3,7 @@
 //! A weight is kept as the nearest integer of 41 bits at the stage's power. Where that is not exact, or where the model's own
 //! coefficient is known up to an error only, the row carries an error in the same units, and every bound pays for it.
 
+use crate::kept::kept;
 use crate::number::Dyadic;
 use crate::onnx::{Network, Row};
 use crate::{Refused, refused};
@@ -92,9 +93,10 @@ impl Layer {
 }
 
 impl Fixed {
-    pub fn new(network: &Network) -> Result<Fixed, Refused> {
+    /// With so many neurons of each hidden stage: all, or those that are read.
+    pub fn new(network: &Network, widths: &[usize]) -> Result<Fixed, Refused> {
         let layers: Vec<Layer> =
-            network.stages.iter().map(|stage| Layer::new(&stage.rows)).collect::<Result<_, _>>()?;
+            kept(network, widths)?.iter().map(|rows| Layer::new(rows)).collect::<Result<_, _>>()?;
         let mut starts = vec![network.inputs];
         for layer in &layers {
             starts.push(starts[starts.len() - 1] + layer.width());

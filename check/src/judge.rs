@@ -11,6 +11,7 @@ use crate::fixed::{Fixed, shift_down};
 use crate::goal::combined;
 use crate::hull::Hull;
 use crate::number::Dyadic;
+use crate::onnx::Network;
 use crate::property::{Disjunct, Property};
 use crate::region::{Cube, Region, UNIT};
 use crate::{Refused, refused, sha256};
@@ -79,33 +80,62 @@ enum Claim<'c> {
 
 /// Judges a certificate.
 pub fn judge(
-    net: &Fixed,
+    network: &Network,
     property: &Property,
     digests: [[u8; 32]; 2],
     bytes: &[u8],
     slice: Slice,
     as_text: bool,
 ) -> Result<Summary, Rejected> {
-    let summary = Summary { text: as_text.then(String::new), ..Summary::default() };
+    let mut file = Reader::new(bytes);
+    let headed =
+        header(&mut file, digests).and_then(|(generator, widths)| Ok((generator, Fixed::new(network, &widths)?)));
+    let (generator, net) = headed.map_err(|why| Rejected { record: 0, at: file.at, why })?;
+    let summary = Summary { text: as_text.then(String::new), generator, ..Summary::default() };
     let mut judge = Judge {
-        net,
+        net: &net,
         property,
-        file: Reader::new(bytes),
-        bounder: Bounder::new(net),
+        file,
+        bounder: Bounder::new(&net),
         node: Node::new(net.hidden()),
         closed: vec![false; property.disjuncts.len()],
         slice,
         summary,
     };
-    match judge.run(digests, bytes) {
+    match judge.run(bytes) {
         Ok(()) => Ok(judge.summary),
         Err(why) => Err(Rejected { record: judge.summary.records, at: judge.file.at, why }),
     }
 }
 
+/// The generator's name, and the widths of the hidden stages.
+fn header(file: &mut Reader, [model, property]: [[u8; 32]; 2]) -> Result<(String, Vec<usize>), Refused> {
+    if file.take(4)? != MAGIC {
+        return Err(refused("this is no certificate"));
+    }
+    if file.take(32)? != model {
+        return Err(refused("the certificate is for another model"));
+    }
+    if file.take(32)? != property {
+        return Err(refused("the certificate is for another property"));
+    }
+    let length = file.number()?;
+    let generator = std::str::from_utf8(file.take(length)?).map_err(|_| refused("the generator's name is no text"))?;
+    if file.byte()? != 0 {
+        return Err(refused("only proofs about real arithmetic are known"));
+    }
+    let stages = file.number()?;
+    let mut widths = Vec::new();
+    for _ in 0..stages {
+        widths.push(file.number()?);
+    }
+    Ok((generator.to_string(), widths))
+}
+
 impl<'j> Judge<'j> {
-    fn run(&mut self, digests: [[u8; 32]; 2], bytes: &[u8]) -> Result<(), Refused> {
-        self.header(digests)?;
+    fn run(&mut self, bytes: &[u8]) -> Result<(), Refused> {
+        let (generator, stages) = (self.summary.generator.clone(), self.net.last());
+        self.say(|| format!("certificate by {generator}, real arithmetic, {stages} hidden stages"));
         loop {
             match self.file.byte()? {
                 END => break,
@@ -124,36 +154,6 @@ impl<'j> Judge<'j> {
             Some(open) => Err(refused(format!("disjunct {open} is not closed"))),
             None => Ok(()),
         }
-    }
-
-    fn header(&mut self, [model, property]: [[u8; 32]; 2]) -> Result<(), Refused> {
-        if self.file.take(4)? != MAGIC {
-            return Err(refused("this is no certificate"));
-        }
-        if self.file.take(32)? != model {
-            return Err(refused("the certificate is for another model"));
-        }
-        if self.file.take(32)? != property {
-            return Err(refused("the certificate is for another property"));
-        }
-        let length = self.file.number()?;
-        let generator = self.file.take(length)?;
-        let generator = std::str::from_utf8(generator).map_err(|_| refused("the generator's name is no text"))?;
-        self.summary.generator = generator.to_string();
-        if self.file.byte()? != 0 {
-            return Err(refused("only proofs about real arithmetic are known"));
-        }
-        let stages = self.file.number()?;
-        let mut is_same = stages == self.net.last();
-        for stage in 0..stages {
-            let width = self.file.number()?;
-            is_same &= stage < self.net.last() && self.net.layers[stage].width() == width;
-        }
-        if !is_same {
-            return Err(refused("the certificate's stages are not the model's ReLUs"));
-        }
-        self.say(|| format!("certificate by {generator}, real arithmetic, {stages} hidden stages"));
-        Ok(())
     }
 
     /// Disjuncts of one box.

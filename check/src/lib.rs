@@ -14,6 +14,7 @@ pub mod form;
 pub mod goal;
 pub mod hull;
 pub mod judge;
+pub mod kept;
 pub mod number;
 pub mod onnx;
 pub mod property;

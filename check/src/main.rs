@@ -1,6 +1,5 @@
 //! The command line: `pg-check MODEL.onnx PROP.vnnlib CERTIFICATE [--slice I/N] [--json FILE] [--text]`.
 
-use pg_check::fixed::Fixed;
 use pg_check::judge::{Rejected, Slice, Summary, judge};
 use pg_check::onnx::Network;
 use pg_check::property::Property;
@@ -94,7 +93,6 @@ fn run(arguments: &Arguments) -> Result<bool, String> {
     let start = Instant::now();
     let (model_bytes, property_bytes, bytes) = (read(model)?, read(property)?, read(certificate)?);
     let network = Network::read(&model_bytes).map_err(|e| format!("{model}: {e}"))?;
-    let fixed = Fixed::new(&network).map_err(|e| format!("{model}: {e}"))?;
     let text = std::str::from_utf8(&property_bytes).map_err(|_| format!("{property}: this is no text"))?;
     let asked = Property::read(text).map_err(|e| format!("{property}: {e}"))?;
     let outputs = network.stages.last().map_or(0, |stage| stage.rows.len());
@@ -102,7 +100,7 @@ fn run(arguments: &Arguments) -> Result<bool, String> {
         return Err(format!("{property}: the property is not about a network of this size"));
     }
     let digests = [sha256::digest(&model_bytes), sha256::digest(&property_bytes)];
-    let result = judge(&fixed, &asked, digests, &bytes, arguments.slice, arguments.is_text);
+    let result = judge(&network, &asked, digests, &bytes, arguments.slice, arguments.is_text);
     if let (Ok(Summary { text: Some(text), .. }), true) = (&result, arguments.is_text) {
         print!("{text}");
         return Ok(true);

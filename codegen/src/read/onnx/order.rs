@@ -12,7 +12,7 @@ enum State {
     Done,
 }
 
-/// Depth-first from the outputs, without recursion; `known` are the inputs and the constants. A cycle, a name nobody computes and a name computed twice are errors.
+/// In the file's own order where that is one, as ONNX demands; else depth-first from the outputs, without recursion; `known` are the inputs and the constants. A cycle, a name nobody computes and a name computed twice are errors.
 pub fn topological<'a>(
     proto: &'a GraphProto,
     outputs: &[&str],
@@ -45,7 +45,7 @@ pub fn topological<'a>(
             }
             State::Open => {
                 state[index] = State::Done;
-                order.push(node);
+                order.push(index);
                 stack.pop();
             }
             State::Done => {
@@ -53,7 +53,14 @@ pub fn topological<'a>(
             }
         }
     }
-    Ok(order)
+    let mut sorted = order.clone();
+    sorted.sort_unstable();
+    let reads_before = |&index: &usize| {
+        let sources = proto.node[index].input.iter().filter_map(|name| producers.get(name.as_str()));
+        sources.copied().all(|source| source < index)
+    };
+    let order = if sorted.iter().all(reads_before) { sorted } else { order };
+    Ok(order.into_iter().map(|index| &proto.node[index]).collect())
 }
 
 /// The node that computes each name.
