@@ -26,7 +26,7 @@ pub const TREE: u8 = 1;
 /// What a certificate is about.
 pub struct Heading<'h> {
     pub model: &'h str,
-    pub property: &'h str,
+    pub property: String,
     pub generator: &'h str,
     /// The widths of the hidden stages.
     pub widths: Vec<usize>,
@@ -169,7 +169,7 @@ impl Journal {
         let mut out = Hashed { file: BufWriter::new(Draft::new(&self.path)?), hash: Hash::default(), bytes: 0 };
         let mut head = MAGIC.to_vec();
         head.extend(from_hex(heading.model)?);
-        head.extend(from_hex(heading.property)?);
+        head.extend(from_hex(&heading.property)?);
         put(&mut head, heading.generator.len());
         head.extend(heading.generator.as_bytes());
         head.push(0);

@@ -47,6 +47,8 @@ pub struct Question {
     /// Of that file, after decompression.
     pub sha256: String,
     pub robustness: Option<Robustness>,
+    /// The property as a text of its own, if it did not come as one.
+    pub text: Option<String>,
     /// What the person should know before the search.
     pub notes: Vec<String>,
 }
@@ -95,6 +97,7 @@ impl Robust {
         let property = Property::robust(&image, &self.eps, self.clip.clone(), label, network.outputs());
         let mut question = Question::new(network, property.map_err(|e| e.to_string())?, source)?;
         question.notes.extend(note);
+        question.text = question.property.to_vnnlib();
         question.robustness = Some(Robustness {
             eps: self.eps.to_string(),
             label,
@@ -113,7 +116,7 @@ impl Question {
         check_domain(model.domain, &property).map_err(about)?;
         ending::admit(model.ending, &property).map_err(about)?;
         let notes = ending::note(model.ending).into_iter().collect();
-        Ok(Question { property, file: source.origin, sha256: source.sha256, robustness: None, notes })
+        Ok(Question { property, file: source.origin, sha256: source.sha256, robustness: None, text: None, notes })
     }
 }
 

@@ -6,7 +6,7 @@ use super::question::Question;
 use super::terminal::Status;
 use super::{answer, complain, json, say, signals};
 use crate::certificate::{Heading, Journal};
-use crate::files::remove;
+use crate::files::{remove, sha256, write_atomically};
 use crate::options::Options;
 use crate::report::{Activity, Control, Counters, Times};
 use crate::search::{self, Outcome};
@@ -15,7 +15,7 @@ use crate::verdict::{StopReason, Verdict};
 use clap::Args;
 use pg_core::Network;
 use std::io::{self, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
 use std::thread;
@@ -90,18 +90,27 @@ impl Run {
         })
     }
 
-    /// Where the records of a certificate go, and what it is about. A certificate of an earlier run goes.
+    /// Where the records of a certificate go, and what it is about. A certificate of an earlier run goes. A property that came
+    /// as no text is written beside it.
     fn certificate<'q>(
         &self,
         path: &Path,
         network: &'q dyn Network,
-        question: &'q Question,
+        question: &Question,
     ) -> Result<(Journal, Heading<'q>), String> {
         let trouble = |e: io::Error| format!("--proof: cannot write {}: {e}", path.display());
         remove(path).map_err(trouble)?;
         let (model, shape) = (network.model(), network.shape());
         let widths = shape.stages[..shape.last()].iter().map(|stage| stage.width()).collect();
-        let heading = Heading { model: model.sha256, property: &question.sha256, generator: TOOL, widths };
+        let property = match &question.text {
+            None => question.sha256.clone(),
+            Some(text) => {
+                let beside = PathBuf::from(format!("{}.vnnlib", path.display()));
+                write_atomically(&beside, text.as_bytes()).map_err(trouble)?;
+                sha256(text.as_bytes())
+            }
+        };
+        let heading = Heading { model: model.sha256, property, generator: TOOL, widths };
         Ok((Journal::new(path).map_err(trouble)?, heading))
     }
 

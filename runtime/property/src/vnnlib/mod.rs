@@ -14,6 +14,7 @@ mod tensor;
 mod trouble;
 mod v1;
 mod v2;
+mod write;
 
 use super::assemble::assemble;
 use super::boxes::Unusable;
