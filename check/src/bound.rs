@@ -184,7 +184,7 @@ impl<'n> Bounder<'n> {
 
     /// Replaces multipliers of a stage's neurons, in units of 2^−exponent, by coefficients of what it reads.
     ///
-    /// A product has at most 94 bits, so that sums of less than 2³² have room.
+    /// A product has at most 99 bits, so that sums of less than 2²⁸ have room.
     fn pass(
         &mut self,
         region: &Region,

@@ -8,6 +8,7 @@
 use crate::bound::{Given, Node, Phase, Rule, Start};
 use crate::fixed::shift_down;
 use crate::form::some_mean_is_positive;
+use crate::forms::Forms;
 use crate::goal::combined;
 use crate::hull::Hull;
 use crate::judge::Judge;
@@ -142,10 +143,11 @@ impl<'c, 'j> Cells<'c, 'j> {
     fn bound_hidden(&mut self, cube: Cube, known: Option<&Table>) -> Result<Table, Refused> {
         let net = self.judge.net;
         let mut region = Region::new(net, cube)?;
+        let mut forms = Forms::new(&region)?;
         for stage in 0..net.last() {
             let first = net.starts[stage] - net.inputs;
             for j in 0..net.layers[stage].width() {
-                let (low, high) = region.interval(stage, j)?;
+                let (low, high) = forms.add(&region, stage, j)?;
                 region.set(stage, j, false, low)?;
                 region.set(stage, j, true, -high)?;
                 region.inherit(first + j, known);
@@ -159,6 +161,7 @@ impl<'c, 'j> Cells<'c, 'j> {
                     }
                 }
             }
+            forms.relax(&region, stage)?;
         }
         Ok(region.table)
     }

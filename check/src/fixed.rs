@@ -1,6 +1,6 @@
 //! The network in integers: each stage has one power of two, by which all its weights are integers.
 //!
-//! A weight is kept as the nearest integer of 41 bits at the stage's power. Where that is not exact, or where the model's own
+//! A weight is kept as the integer below it of 48 bits at the stage's power. Where that is not exact, or where the model's own
 //! coefficient is known up to an error only, the row carries an error in the same units, and every bound pays for it.
 
 use crate::kept::kept;
@@ -9,7 +9,8 @@ use crate::onnx::{Network, Row};
 use crate::{Refused, refused};
 
 /// Bits of the largest weight of a stage, and of its largest bias.
-const WEIGHT_BITS: i32 = 40;
+const WEIGHT_BITS: i32 = 48;
+const BIAS_BITS: i32 = 56;
 /// Smaller weights count as this small.
 const LEAST_BITS: i32 = -40;
 
@@ -61,7 +62,7 @@ impl Layer {
     fn new(rows: &[Row]) -> Result<Layer, Refused> {
         let largest = |numbers: &mut dyn Iterator<Item = &Dyadic>| numbers.map(bits).max().unwrap_or(0);
         let scale = WEIGHT_BITS - largest(&mut rows.iter().flat_map(|row| row.terms.iter().map(|(_, w)| w)));
-        let bias_scale = WEIGHT_BITS - largest(&mut rows.iter().flat_map(|row| [&row.bias, &row.bias_error]));
+        let bias_scale = BIAS_BITS - largest(&mut rows.iter().flat_map(|row| [&row.bias, &row.bias_error]));
         let mut layer = Layer {
             scale,
             starts: vec![0],

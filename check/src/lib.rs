@@ -11,6 +11,7 @@ pub mod cells;
 pub mod file;
 pub mod fixed;
 pub mod form;
+pub mod forms;
 pub mod goal;
 pub mod hull;
 pub mod judge;

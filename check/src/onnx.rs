@@ -2,22 +2,24 @@
 //!
 //! The nodes are run in the order of the file on symbolic tensors, whose elements are affine forms of the variables; a
 //! Relu ends a stage and its outputs are new variables. So the rows of a stage say of the real-valued network exactly
-//! what the model says, whatever operators the model spends on it.
+//! what the model says, whatever operators the model spends on it. Descriptions, and the shapes that a model claims for
+//! its intermediate values, are not read.
 
-mod model;
 mod ops;
 mod row;
 mod tensor;
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::rc::Rc;
 
-use crate::number::Dyadic;
-use crate::{Refused, refuse};
-use model::{Model, Node};
-use ops::Call;
+use crate::protobuf::Message;
+use crate::{Refused, refuse, refused};
+use ops::Attributes;
 pub use row::Row;
-use tensor::{Data, MAX_TERMS, Tensor, count};
+use tensor::{Data, MAX_TERMS, Tensor};
+
+/// The versions of the operator set whose meaning is known here.
+const OPSETS: std::ops::RangeInclusive<i64> = 7..=24;
 
 /// The stages of a network. Every stage but the last is followed by a ReLU; the last one is the output.
 ///
@@ -32,135 +34,140 @@ pub struct Network {
 /// The elements of one Relu's input, or of the output, in row-major order.
 #[derive(Clone, Debug)]
 pub struct Stage {
-    /// The name of the Relu node, or of what it gives if it has none; that of the output for the last stage.
-    pub name: String,
     pub rows: Vec<Row>,
 }
 
 impl Network {
     /// The network of a model given by its bytes, which must not be compressed.
     pub fn read(bytes: &[u8]) -> Result<Self, Refused> {
-        let model = Model::read(bytes)?;
-        ops::check(&model)?;
-        let (name, shape) = model.input()?;
-        let inputs = count(&shape)?;
-        let mut run = Run { network: Self { inputs, stages: Vec::new() }, ..Run::new(&model) };
-        run.define(name, Tensor::collect(shape, (0..inputs).map(variable))?)?;
-        for (initialiser, tensor) in model.initialisers {
-            run.define(initialiser, tensor)?;
+        let model = Message::read(bytes, &[1, 2, 3, 4, 5, 6, 7, 8, 14]).map_err(|fault| fault.at("the model"))?;
+        let mut versions = Vec::new();
+        for opset in model.messages(8, &[1, 2])? {
+            versions.extend(is_standard(opset.text(1)?).then_some(opset.int(2)?));
         }
-        for node in &model.nodes {
-            run.node(node).map_err(|fault| fault.at(node))?;
+        if versions.is_empty() || versions.iter().any(|version| !OPSETS.contains(version)) {
+            return refuse(format!("the model's operator set is {versions:?}, and versions {OPSETS:?} are known"));
         }
-        run.finish(model.output)
-    }
-
-    /// The number of the variable that is the first ReLU output of a stage.
-    pub fn first_variable(&self, stage: usize) -> usize {
-        self.inputs + self.stages.iter().take(stage).map(|stage| stage.rows.len()).sum::<usize>()
-    }
-
-    /// The neurons of a stage, ascending, that a later stage reads: with a coefficient that is not zero.
-    pub fn read_neurons(&self, stage: usize) -> Vec<usize> {
-        let first = self.first_variable(stage);
-        let mut is_read = vec![false; self.stages.get(stage).map_or(0, |stage| stage.rows.len())];
-        for (variable, _) in self.stages.iter().skip(stage + 1).flat_map(|stage| &stage.rows).flat_map(|row| &row.terms)
-        {
-            let neuron = usize::try_from(*variable).ok().and_then(|variable| variable.checked_sub(first));
-            if let Some(flag) = neuron.and_then(|neuron| is_read.get_mut(neuron)) {
-                *flag = true;
-            }
+        let graph = model.message(7, &[1, 2, 5, 10, 11, 12, 13, 16]).map_err(|fault| fault.at("the graph"))?;
+        let mut run = Run { variables: 0, stages: Vec::new(), values: HashMap::new(), terms: 0 };
+        for tensor in graph.messages(5, &Tensor::FIELDS).map_err(|fault| fault.at("an initialiser"))? {
+            let name = tensor.text(8)?;
+            run.define(name, Tensor::read(&tensor).map_err(|fault| fault.at(format!("tensor `{name}`")))?)?;
         }
-        (0..is_read.len()).filter(|&neuron| is_read[neuron]).collect()
+        let inputs = run.input(&graph)?;
+        for node in graph.messages(1, &[1, 2, 3, 4, 5, 6, 7, 9]).map_err(|fault| fault.at("a node"))? {
+            let place = format!("node `{}` ({}) for {:?}", node.text(3)?, node.text(4)?, node.texts(2)?);
+            run.node(&node).map_err(|fault| fault.at(place))?;
+        }
+        let outputs = graph.messages(12, VALUE_INFO)?;
+        let [output] = &outputs[..] else { return refuse("the graph has not one output, as is supported") };
+        let output = run.value(output.text(1)?).map_err(|fault| fault.at("the graph's output"))?;
+        let rows = (0..tensor::count(&output.shape)?).map(|place| output.row(place).map(|row| row.into_owned()));
+        run.stages.push(Stage { rows: rows.collect::<Result<_, _>>()? });
+        Ok(Self { inputs, stages: run.stages })
     }
 }
 
-fn variable(number: usize) -> Result<Row, Refused> {
-    u32::try_from(number).map(Row::variable).map_err(|_| Refused("the network has too many variables".into()))
+/// The fields of a `ValueInfoProto`.
+const VALUE_INFO: &[u64] = &[1, 2, 3, 4];
+
+fn is_standard(domain: &str) -> bool {
+    matches!(domain, "" | "ai.onnx")
 }
 
 /// The state of a run over the nodes.
 struct Run<'a> {
-    network: Network,
-    values: HashMap<&'a str, Rc<Tensor>>,
-    /// How often each value is still to be read. What will not be read again is let go.
-    uses: HashMap<&'a str, usize>,
-    defined: HashSet<&'a str>,
-    /// The terms of all stages and of all tensors computed so far.
+    /// How many there are so far.
+    variables: usize,
+    stages: Vec<Stage>,
+    values: HashMap<&'a str, Tensor<'a>>,
+    /// The terms of all values and stages so far.
     terms: usize,
 }
 
 impl<'a> Run<'a> {
-    fn new(model: &Model<'a>) -> Self {
-        let mut uses = HashMap::from([(model.output, 1)]);
-        for name in model.nodes.iter().flat_map(|node| &node.inputs) {
-            *uses.entry(*name).or_default() += 1;
-        }
-        let network = Network { inputs: 0, stages: Vec::new() };
-        Self { network, values: HashMap::new(), uses, defined: HashSet::new(), terms: 0 }
-    }
-
     /// Gives a name its value, once.
-    fn define(&mut self, name: &'a str, tensor: Tensor) -> Result<(), Refused> {
-        if name.is_empty() || !self.defined.insert(name) {
+    fn define(&mut self, name: &'a str, tensor: Tensor<'a>) -> Result<(), Refused> {
+        self.charge(tensor.terms())?;
+        if name.is_empty() || self.values.insert(name, tensor).is_some() {
             return refuse(format!("the value `{name}` has no name or is defined twice"));
-        }
-        self.terms = self.terms.saturating_add(tensor.terms());
-        if self.terms > MAX_TERMS {
-            return refuse(format!("the network has more than {MAX_TERMS} coefficients"));
-        }
-        if self.uses.contains_key(name) {
-            self.values.insert(name, Rc::new(tensor));
         }
         Ok(())
     }
 
-    /// The value of a name that is about to be read.
-    fn value(&mut self, name: &str) -> Result<Rc<Tensor>, Refused> {
-        let left = self.uses.get_mut(name).map(|uses| {
-            *uses = uses.saturating_sub(1);
-            *uses
-        });
-        let value = if left == Some(0) { self.values.remove(name) } else { self.values.get(name).cloned() };
-        value.ok_or_else(|| Refused(format!("the value `{name}` is read before any node gives it")))
+    /// Counts terms that take memory, before they do.
+    fn charge(&mut self, terms: usize) -> Result<(), Refused> {
+        self.terms = self.terms.saturating_add(terms);
+        if self.terms <= MAX_TERMS { Ok(()) } else { refuse(format!("there are more than {MAX_TERMS} coefficients")) }
     }
 
-    fn node(&mut self, node: &'a Node<'a>) -> Result<(), Refused> {
-        let [output] = node.outputs[..] else { return refuse("a node with one output was expected") };
-        let optional = |name: &&str| if name.is_empty() { Ok(None) } else { self.value(name).map(Some) };
-        let inputs = node.inputs.iter().map(optional).collect::<Result<Vec<_>, _>>()?;
-        let call = Call { node, inputs };
-        let result = if node.operator == "Relu" { self.relu(call, output)? } else { ops::run(&call)? };
-        self.define(output, result)
+    fn value(&self, name: &str) -> Result<Tensor<'a>, Refused> {
+        let value = self.values.get(name).cloned();
+        value.ok_or_else(|| refused(format!("the value `{name}` is read before any node gives it")))
     }
 
-    /// Ends a stage: its rows are the elements of the input, and its outputs new variables. Elements that depend on no
-    /// variable make no stage if all of them are such: the ReLU keeps or clears each, and moves it no further from the
-    /// model's than it was.
-    fn relu(&mut self, mut call: Call<'a>, output: &str) -> Result<Tensor, Refused> {
-        let Some(Some(input)) = call.inputs.pop() else { return refuse("the input is missing") };
-        let Tensor { shape, data } = Rc::unwrap_or_clone(input);
-        let zero = Dyadic::ZERO;
-        let rows = match data {
-            Data::Constants(values) => {
-                return Ok(Tensor::numbers(shape, values.iter().map(|value| value.max(zero)).collect()));
-            }
-            Data::Rows(rows) => rows,
-        };
-        if rows.iter().all(|row| row.terms.is_empty()) {
-            let rows = rows.into_iter().map(|row| Row { bias: row.bias.max(zero), ..row }).collect();
-            return Ok(Tensor { shape, data: Data::Rows(rows) });
+    /// Defines the one input that no initialiser gives a value. A leading dimension that is open is that of the batch
+    /// and counts as 1.
+    fn input(&mut self, graph: &Message<'a>) -> Result<usize, Refused> {
+        let mut inputs = Vec::new();
+        for input in graph.messages(11, VALUE_INFO)? {
+            let name = input.text(1)?;
+            inputs.extend((!self.values.contains_key(name)).then_some((name, input)));
         }
-        let first = self.network.first_variable(self.network.stages.len());
-        let name = if call.node.name.is_empty() { output } else { call.node.name };
-        let outputs = (first..first.saturating_add(rows.len())).map(variable).collect::<Result<_, _>>()?;
-        self.network.stages.push(Stage { name: name.into(), rows });
-        Ok(Tensor { shape, data: Data::Rows(outputs) })
+        let [(name, input)] = &inputs[..] else {
+            return refuse(format!("the graph has {} inputs, and one is supported", inputs.len()));
+        };
+        let shape = input.message(2, &[1, 6])?.message(1, &[1, 2])?.message(2, &[1])?;
+        let mut sizes = Vec::new();
+        for (axis, dim) in shape.messages(1, &[1, 2, 3])?.iter().enumerate() {
+            sizes.push(match usize::try_from(dim.int(1)?) {
+                Ok(size @ 1..) => size,
+                _ if axis == 0 => 1,
+                _ => return refuse(format!("the input `{name}` has no fixed size along axis {axis}")),
+            });
+        }
+        if sizes.is_empty() {
+            return refuse(format!("the input `{name}` has no shape"));
+        }
+        let tensor = self.new_variables(sizes)?;
+        self.define(name, tensor)?;
+        Ok(self.variables)
     }
 
-    fn finish(mut self, output: &str) -> Result<Network, Refused> {
-        let tensor = self.value(output).map_err(|fault| fault.at("the graph's output"))?;
-        self.network.stages.push(Stage { name: output.into(), rows: tensor.rows()?.into_owned() });
-        Ok(self.network)
+    fn new_variables(&mut self, shape: Vec<usize>) -> Result<Tensor<'a>, Refused> {
+        let (first, number) = (self.variables, tensor::count(&shape)?);
+        self.charge(4 * number)?;
+        self.variables += number;
+        let variable = |number: usize| u32::try_from(number).map(Row::variable).map_err(|_| Refused::overflow());
+        let rows = (first..self.variables).map(variable).collect::<Result<Vec<_>, _>>()?;
+        Ok(Tensor { shape, data: Data::Rows(Rc::new(rows)) })
+    }
+
+    fn node(&mut self, node: &Message<'a>) -> Result<(), Refused> {
+        let (operator, domain, outputs) = (node.text(4)?, node.text(7)?, node.texts(2)?);
+        let ([output], true) = (&outputs[..], is_standard(domain)) else {
+            return refuse(format!(
+                "{} outputs, or operators of the domain `{domain}`, are not supported",
+                outputs.len()
+            ));
+        };
+        let inputs = node.texts(1)?.into_iter().map(|name| self.value(name)).collect::<Result<Vec<_>, _>>()?;
+        let mut attributes = Attributes::read(node)?;
+        let value = match (operator, &inputs[..]) {
+            ("Relu", [input]) => self.relu(input)?,
+            _ => ops::run(operator, &inputs, &mut attributes)?,
+        };
+        attributes.finish()?;
+        self.define(output, value)
+    }
+
+    /// Ends a stage: its rows are the elements of the input, and its outputs new variables.
+    fn relu(&mut self, input: &Tensor<'a>) -> Result<Tensor<'a>, Refused> {
+        self.charge(input.terms())?;
+        match &input.data {
+            Data::Rows(rows) if !input.is_constant() => self.stages.push(Stage { rows: rows.to_vec() }),
+            _ => return refuse("the input is constant"),
+        }
+        self.new_variables(input.shape.clone())
     }
 }

@@ -1,122 +1,145 @@
-//! The wire format of Protocol Buffers: a message as a sequence of numbered fields.
+//! The wire format of Protocol Buffers: a message as a list of numbered fields.
 //!
-//! Every length is compared with what is left before it is used, and nothing is copied.
+//! Every length is compared with what is left before it is used, and nothing is copied. A field that the reader does
+//! not know is refused, and so is a second value where there can be one only.
 
-use crate::{Refused, refuse};
+use crate::{Refused, refuse, refused};
 
 /// The value of a field as the wire has it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Value<'a> {
     Varint(u64),
     Fixed32(u32),
-    Fixed64(u64),
     /// A string, bytes, a message or packed numbers.
     Bytes(&'a [u8]),
 }
 
 impl<'a> Value<'a> {
-    pub fn bytes(self) -> Result<&'a [u8], Refused> {
+    fn bytes(self) -> Result<&'a [u8], Refused> {
         match self {
             Self::Bytes(bytes) => Ok(bytes),
             _ => refuse("a field of the message has the wrong type"),
         }
     }
 
-    pub fn text(self) -> Result<&'a str, Refused> {
-        std::str::from_utf8(self.bytes()?).map_err(|_| Refused("a string of the message is not UTF-8".into()))
-    }
-
-    /// A number written as a varint; negative ones are written in two's complement.
-    pub fn int(self) -> Result<i64, Refused> {
-        match self {
-            Self::Varint(value) => Ok(i64::from_ne_bytes(value.to_ne_bytes())),
-            _ => refuse("a field of the message has the wrong type"),
-        }
-    }
-
-    /// The numbers of one occurrence of a repeated field, which are packed or single.
-    pub fn ints(self, into: &mut Vec<i64>) -> Result<(), Refused> {
-        let Self::Bytes(bytes) = self else {
-            into.push(self.int()?);
-            return Ok(());
-        };
-        let mut cursor = Message(bytes);
-        while !cursor.0.is_empty() {
-            into.push(Value::Varint(cursor.varint()?).int()?);
-        }
-        Ok(())
-    }
-
-    /// The bytes, in the order of the wire, of one occurrence of a repeated fixed-size field, packed or single.
-    pub fn fixed(self, into: &mut Vec<u8>) -> Result<(), Refused> {
-        match self {
-            Self::Bytes(bytes) => into.extend(bytes),
-            Self::Fixed32(value) => into.extend(value.to_le_bytes()),
-            Self::Fixed64(value) => into.extend(value.to_le_bytes()),
-            Self::Varint(_) => return refuse("a field of the message has the wrong type"),
-        }
-        Ok(())
+    fn text(self) -> Result<&'a str, Refused> {
+        std::str::from_utf8(self.bytes()?).map_err(|_| refused("a string of the message is not UTF-8"))
     }
 }
 
-/// What is left of a message; iterates over its fields and ends after the first fault.
-#[derive(Clone, Copy, Debug)]
-pub struct Message<'a>(pub &'a [u8]);
+#[derive(Debug)]
+pub struct Message<'a>(Vec<(u64, Value<'a>)>);
 
 impl<'a> Message<'a> {
-    fn field(&mut self) -> Result<(u64, Value<'a>), Refused> {
-        let key = self.varint()?;
-        let value = match key & 7 {
-            0 => Value::Varint(self.varint()?),
-            1 => Value::Fixed64(u64::from_le_bytes(self.array()?)),
-            2 => {
-                let length = usize::try_from(self.varint()?).unwrap_or(usize::MAX);
-                Value::Bytes(self.take(length)?)
+    /// A message of which these fields are known.
+    pub fn read(mut rest: &'a [u8], known: &[u64]) -> Result<Self, Refused> {
+        let mut fields = Vec::new();
+        while !rest.is_empty() {
+            let key = varint(&mut rest)?;
+            let value = match key & 7 {
+                0 => Value::Varint(varint(&mut rest)?),
+                2 => {
+                    let length = usize::try_from(varint(&mut rest)?).unwrap_or(usize::MAX);
+                    Value::Bytes(take(&mut rest, length)?)
+                }
+                5 => Value::Fixed32(u32::from_le_bytes(array(&mut rest)?)),
+                other => return refuse(format!("the message has a field of the unknown wire type {other}")),
+            };
+            if !known.contains(&(key >> 3)) {
+                return refuse(format!("the message has the field {}, which is not supported", key >> 3));
             }
-            5 => Value::Fixed32(u32::from_le_bytes(self.array()?)),
-            other => return refuse(format!("the message has a field of the unknown wire type {other}")),
-        };
-        Ok((key >> 3, value))
+            fields.push((key >> 3, value));
+        }
+        Ok(Self(fields))
     }
 
-    fn varint(&mut self) -> Result<u64, Refused> {
-        let mut value = 0u64;
-        for shift in (0..64).step_by(7) {
-            let [byte] = self.array()?;
-            let bits = u64::from(byte & 0x7f);
-            if shift == 63 && bits > 1 {
-                break;
-            }
-            value |= bits << shift;
-            if byte < 0x80 {
-                return Ok(value);
+    fn all(&self, number: u64) -> impl Iterator<Item = Value<'a>> {
+        self.0.iter().filter(move |field| field.0 == number).map(|field| field.1)
+    }
+
+    /// The value of a field that occurs at most once.
+    pub fn one(&self, number: u64) -> Result<Option<Value<'a>>, Refused> {
+        let mut values = self.all(number);
+        let value = values.next();
+        if values.next().is_none() {
+            Ok(value)
+        } else {
+            refuse(format!("the field {number} of the message is doubled"))
+        }
+    }
+
+    /// Bytes, none if they are left out.
+    pub fn bytes(&self, number: u64) -> Result<&'a [u8], Refused> {
+        self.one(number)?.map_or(Ok(&[]), Value::bytes)
+    }
+
+    /// A string, empty if it is left out.
+    pub fn text(&self, number: u64) -> Result<&'a str, Refused> {
+        self.one(number)?.map_or(Ok(""), Value::text)
+    }
+
+    pub fn texts(&self, number: u64) -> Result<Vec<&'a str>, Refused> {
+        self.all(number).map(Value::text).collect()
+    }
+
+    /// A message, empty if it is left out.
+    pub fn message(&self, number: u64, known: &[u64]) -> Result<Message<'a>, Refused> {
+        Message::read(self.bytes(number)?, known)
+    }
+
+    pub fn messages(&self, number: u64, known: &[u64]) -> Result<Vec<Message<'a>>, Refused> {
+        self.all(number).map(|value| Message::read(value.bytes()?, known)).collect()
+    }
+
+    /// A number, zero if it is left out.
+    pub fn int(&self, number: u64) -> Result<i64, Refused> {
+        match self.one(number)? {
+            None => Ok(0),
+            Some(Value::Varint(int)) => Ok(int.cast_signed()),
+            Some(_) => refuse("a field of the message has the wrong type"),
+        }
+    }
+
+    /// Numbers, packed or single; negative ones are written in two's complement.
+    pub fn ints(&self, number: u64) -> Result<Vec<i64>, Refused> {
+        let mut ints = Vec::new();
+        for value in self.all(number) {
+            match value {
+                Value::Varint(int) => ints.push(int.cast_signed()),
+                Value::Bytes(mut rest) => {
+                    while !rest.is_empty() {
+                        ints.push(varint(&mut rest)?.cast_signed());
+                    }
+                }
+                Value::Fixed32(_) => return refuse("a field of the message has the wrong type"),
             }
         }
-        refuse("a number of the message is longer than 64 bits")
-    }
-
-    fn take(&mut self, length: usize) -> Result<&'a [u8], Refused> {
-        let (taken, rest) = self.0.split_at_checked(length).ok_or_else(|| Refused("the message is cut off".into()))?;
-        self.0 = rest;
-        Ok(taken)
-    }
-
-    fn array<const N: usize>(&mut self) -> Result<[u8; N], Refused> {
-        self.take(N)?.try_into().map_err(|_| Refused("the message is cut off".into()))
+        Ok(ints)
     }
 }
 
-impl<'a> Iterator for Message<'a> {
-    type Item = Result<(u64, Value<'a>), Refused>;
-
-    fn next(&mut self) -> Option<Self::Item> {
-        if self.0.is_empty() {
-            return None;
+fn varint(rest: &mut &[u8]) -> Result<u64, Refused> {
+    let mut value = 0u64;
+    for shift in (0..64).step_by(7) {
+        let [byte] = array(rest)?;
+        let bits = u64::from(byte & 0x7f);
+        if shift == 63 && bits > 1 {
+            break;
         }
-        let field = self.field();
-        if field.is_err() {
-            self.0 = &[];
+        value |= bits << shift;
+        if byte < 0x80 {
+            return Ok(value);
         }
-        Some(field)
     }
+    refuse("a number of the message is longer than 64 bits")
+}
+
+fn take<'a>(rest: &mut &'a [u8], length: usize) -> Result<&'a [u8], Refused> {
+    let (taken, left) = rest.split_at_checked(length).ok_or_else(|| refused("the message is cut off"))?;
+    *rest = left;
+    Ok(taken)
+}
+
+fn array<const N: usize>(rest: &mut &[u8]) -> Result<[u8; N], Refused> {
+    take(rest, N)?.try_into().map_err(|_| refused("the message is cut off"))
 }

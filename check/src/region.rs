@@ -89,7 +89,7 @@ impl<'n> Region<'n> {
 
     /// The range of a neuron, in units of 2^−80, by the ranges of what it reads.
     ///
-    /// Products of weights of 41 bits and ends of at most 57 bits leave room for 2²⁹ of them.
+    /// Products of weights of 49 bits and ends of at most 57 bits leave room for 2²¹ of them.
     pub fn interval(&self, stage: usize, neuron: usize) -> Result<(i128, i128), Refused> {
         let layer = &self.net.layers[stage];
         let (columns, weights) = layer.row(neuron);

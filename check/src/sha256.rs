@@ -18,11 +18,6 @@ const ROUND: [u32; 64] = [
 const START: [u32; 8] =
     [0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a, 0x510e527f, 0x9b05688c, 0x1f83d9ab, 0x5be0cd19];
 
-/// The digest of a message in lower-case hexadecimal digits.
-pub fn hex(message: &[u8]) -> String {
-    digest(message).iter().map(|byte| format!("{byte:02x}")).collect()
-}
-
 /// The digest of a message.
 pub fn digest(message: &[u8]) -> [u8; 32] {
     let mut state = START;

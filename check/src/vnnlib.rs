@@ -1,237 +1,231 @@
-//! Properties written in VNN-LIB, versions 1.0 and 2.0.
+//! Properties written in VNN-LIB 1.0.
 //!
-//! One loop reads the tokens, with a stack of open operators. An operand is folded into its operator as soon as it is
-//! complete, so no tree is built, nothing recurses, and the time is linear in the text.
+//! An assertion is a comparison of linear terms, an `and` of comparisons, or an `or` of these. Whether a comparison is
+//! strict is not heeded: that only adds counterexamples, so whoever proves that there are none proves it of the stated
+//! property.
 
-mod cases;
-mod names;
-mod tokens;
+use std::collections::HashMap;
 
 use crate::number::Ratio;
-use crate::property::{Atom, Linear, Property, assemble};
-use crate::{Refused, refuse};
-use cases::Cases;
-use names::{Names, Variable};
-use tokens::Tokens;
+use crate::property::{Conjunction, Linear, Property, assemble};
+use crate::{Refused, refuse, refused};
 
-/// How deep parentheses may nest, which bounds what nested sums cost.
-const MAX_DEPTH: usize = 512;
-/// Commands of SMT-LIB that say nothing about the property.
-const IGNORED: [&str; 9] =
-    ["set-logic", "set-info", "set-option", "check-sat", "get-model", "get-value", "get-info", "echo", "exit"];
+/// How deep terms may nest, which bounds the depth of recursion.
+const MAX_DEPTH: usize = 16;
+/// The most comparisons of all cases together; a case counts as one more.
+const MAX_SIZE: usize = 1 << 22;
 
 impl Property {
     /// The property of a text in VNN-LIB.
     pub fn read(text: &str) -> Result<Self, Refused> {
-        let mut tokens = Tokens::new(text.strip_prefix('\u{feff}').unwrap_or(text));
-        let mut reader = Reader::default();
-        reader.commands(&mut tokens).map_err(|fault| fault.at(format!("line {} of the property", tokens.line())))?;
-        let (inputs, outputs) = reader.names.counts()?;
-        let (common, cases) = reader.formula.into_parts();
-        assemble(inputs, outputs, &reader.atoms, &common, &cases)
+        let mut reader = Reader {
+            tokens: Box::new(tokens(text)),
+            line: 1,
+            variables: HashMap::new(),
+            counts: [0, 0],
+            common: Conjunction::default(),
+            cases: vec![Conjunction::default()],
+        };
+        reader.commands().map_err(|fault| fault.at(format!("line {} of the property", reader.line)))?;
+        assemble(reader.counts, &reader.common, &reader.cases)
     }
 }
 
-/// What has been read so far: the conjunction of all assertions.
-#[derive(Default)]
-struct Reader {
-    names: Names,
-    atoms: Vec<Atom>,
-    formula: Cases,
+/// The brackets and words of a text, each with its line. A comment runs from a semicolon to the end of its line.
+fn tokens(text: &str) -> impl Iterator<Item = (usize, &str)> {
+    const BRACKETS: [char; 2] = ['(', ')'];
+    let split = |piece| match str::strip_suffix(piece, BRACKETS) {
+        Some(word) => [word, &piece[word.len()..]],
+        None => [piece, ""],
+    };
+    (1..).zip(text.lines()).flat_map(move |(number, line)| {
+        let words = line.split(';').take(1).flat_map(str::split_ascii_whitespace);
+        let tokens = words.flat_map(|word| word.split_inclusive(BRACKETS)).flat_map(split);
+        tokens.filter(|token| !token.is_empty()).map(move |token| (number, token))
+    })
 }
 
-/// `Σ coefficient · variable + constant`, a variable occurring any number of times.
-struct Sum {
-    terms: Vec<(Variable, Ratio)>,
-    constant: Ratio,
+/// What has been read so far: `common ∧ (case ∨ …)`, the conjunction of all assertions.
+///
+/// The order of cases is part of the meaning, since proofs refer to disjuncts by number: each further `or` runs through
+/// its cases for each of the cases before.
+struct Reader<'t> {
+    tokens: Box<dyn Iterator<Item = (usize, &'t str)> + 't>,
+    line: usize,
+    /// Whether each is an output, and its number.
+    variables: HashMap<&'t str, (bool, usize)>,
+    /// The inputs and outputs declared.
+    counts: [usize; 2],
+    common: Conjunction,
+    cases: Vec<Conjunction>,
 }
 
-enum Operand {
-    Sum(Sum),
-    Condition(Cases),
-}
+impl<'t> Reader<'t> {
+    fn next(&mut self) -> Option<&'t str> {
+        let (line, token) = self.tokens.next()?;
+        self.line = line;
+        Some(token)
+    }
 
-/// An operator whose parenthesis is open, and its operands so far in one.
-struct Open<'t> {
-    operator: &'t str,
-    operands: usize,
-    value: Option<Operand>,
-}
+    fn must(&mut self) -> Result<&'t str, Refused> {
+        self.next().ok_or_else(|| refused("the text ends inside of parentheses"))
+    }
 
-impl Reader {
-    fn commands(&mut self, tokens: &mut Tokens<'_>) -> Result<(), Refused> {
-        while let Some(token) = tokens.next()? {
-            if token != "(" {
-                return refuse(format!("`{token}` stands outside of parentheses"));
-            }
-            match tokens.word()? {
-                "declare-const" => self.names.declare(tokens, false)?,
-                "declare-fun" => self.names.declare(tokens, true)?,
-                "declare-network" => self.names.declare_network(tokens)?,
-                "vnnlib-version" => version(tokens)?,
-                "assert" => {
-                    let condition = self.condition(tokens)?;
-                    self.formula = std::mem::take(&mut self.formula).and(condition)?;
-                    tokens.expect(")")?;
-                }
-                ignored if IGNORED.contains(&ignored) => tokens.skip()?,
-                other => return refuse(format!("the command `{other}` is not known")),
-            }
+    fn expect(&mut self, expected: &str) -> Result<(), Refused> {
+        let token = self.must()?;
+        if token == expected { Ok(()) } else { refuse(format!("`{expected}` was expected, not `{token}`")) }
+    }
+
+    /// Whether another operand in parentheses begins; if not, the operator's own close.
+    fn opens(&mut self) -> Result<bool, Refused> {
+        match self.must()? {
+            "(" => Ok(true),
+            ")" => Ok(false),
+            other => refuse(format!("a condition was expected, not `{other}`")),
         }
+    }
+
+    fn commands(&mut self) -> Result<(), Refused> {
+        while let Some(token) = self.next() {
+            match (token, self.must()?) {
+                ("(", "declare-const") => self.declare()?,
+                ("(", "assert") => self.assertion()?,
+                (token, next) => return refuse(format!("the command `{token}{next}` is not known")),
+            }
+            self.expect(")")?;
+        }
+        if self.counts.contains(&0) { refuse("there are no inputs or no outputs") } else { Ok(()) }
+    }
+
+    /// `X_0 Real` and so on, inputs and outputs each in their order.
+    fn declare(&mut self) -> Result<(), Refused> {
+        let name = self.must()?;
+        let [inputs, outputs] = self.counts;
+        let is_output = name == format!("Y_{outputs}");
+        if !is_output && name != format!("X_{inputs}") {
+            return refuse(format!("`{name}` is declared where only X_{inputs} or Y_{outputs} can be"));
+        }
+        let count = &mut self.counts[usize::from(is_output)];
+        self.variables.insert(name, (is_output, *count));
+        *count += 1;
+        self.expect("Real")
+    }
+
+    fn assertion(&mut self) -> Result<(), Refused> {
+        self.expect("(")?;
+        let operator = self.must()?;
+        let mut cases = Vec::new();
+        if operator == "or" {
+            while self.opens()? {
+                let operator = self.must()?;
+                cases.push(self.conjunction(operator)?);
+            }
+        } else {
+            cases.push(self.conjunction(operator)?);
+        }
+        if cases.is_empty() {
+            return refuse("`or` has no operands");
+        }
+        if cases.len() == 1 {
+            cases.drain(..).for_each(|case| self.common.append(case));
+            return Ok(());
+        }
+        let size = |cases: &[Conjunction]| cases.iter().map(|case| case.len() + 1).sum::<usize>();
+        let (own, others) =
+            (size(&self.cases).saturating_mul(cases.len()), size(&cases).saturating_mul(self.cases.len()));
+        if own.saturating_add(others) > MAX_SIZE {
+            return refuse(format!("written out, the cases have more than {MAX_SIZE} comparisons"));
+        }
+        let both = |first: &Conjunction, second: &Conjunction| {
+            let mut both = first.clone();
+            both.append(second.clone());
+            both
+        };
+        self.cases = self.cases.iter().flat_map(|first| cases.iter().map(move |second| both(first, second))).collect();
         Ok(())
     }
 
-    fn condition(&mut self, tokens: &mut Tokens<'_>) -> Result<Cases, Refused> {
-        tokens.expect("(")?;
-        let mut open = Open::read(tokens)?;
-        let mut outer = Vec::new();
-        loop {
-            let operand = match tokens.must()? {
-                "(" if outer.len() == MAX_DEPTH => return refuse("parentheses nest too deep"),
-                "(" => {
-                    outer.push(std::mem::replace(&mut open, Open::read(tokens)?));
-                    continue;
+    /// A comparison or an `and` of comparisons, behind its operator.
+    fn conjunction(&mut self, operator: &str) -> Result<Conjunction, Refused> {
+        let mut conjunction = Conjunction::default();
+        if operator != "and" {
+            self.comparison(operator, &mut conjunction)?;
+            return Ok(conjunction);
+        }
+        while self.opens()? {
+            let operator = self.must()?;
+            self.comparison(operator, &mut conjunction)?;
+        }
+        if conjunction.len() == 0 { refuse("`and` has no operands") } else { Ok(conjunction) }
+    }
+
+    /// Two terms behind a relation: their difference is at most zero.
+    fn comparison(&mut self, relation: &str, into: &mut Conjunction) -> Result<(), Refused> {
+        let (left, right) = match relation {
+            "<=" | "<" => (Ratio::ONE, MINUS_ONE),
+            ">=" | ">" => (MINUS_ONE, Ratio::ONE),
+            _ => return refuse(format!("the relation `{relation}` is not supported here")),
+        };
+        let mut linear = Linear { x: Vec::new(), y: Vec::new(), constant: Ratio::ZERO };
+        for factor in [left, right] {
+            let token = self.must()?;
+            self.term(token, factor, 0, &mut linear)?;
+        }
+        self.expect(")")?;
+        linear.x.retain(|term| term.1 != Ratio::ZERO);
+        linear.y.retain(|term| term.1 != Ratio::ZERO);
+        into.push(linear)
+    }
+
+    /// Adds the term that begins with a token, times a factor, to a sum: a number, a variable, or `(+ term …)`,
+    /// `(- term term)` or `(* number term)`.
+    fn term(&mut self, token: &str, factor: Ratio, depth: usize, sum: &mut Linear) -> Result<(), Refused> {
+        if token != "(" {
+            return self.operand(token, factor, sum);
+        }
+        if depth == MAX_DEPTH {
+            return refuse("parentheses nest too deep");
+        }
+        let factors = match self.must()? {
+            "+" => {
+                let mut next = self.must()?;
+                while next != ")" {
+                    self.term(next, factor, depth + 1, sum)?;
+                    next = self.must()?;
                 }
-                ")" => match (outer.pop(), self.close(open)?) {
-                    (Some(next), operand) => {
-                        open = next;
-                        operand
-                    }
-                    (None, Operand::Condition(cases)) => return Ok(cases),
-                    (None, Operand::Sum(_)) => return refuse("a condition was expected, not a number"),
-                },
-                word => self.operand(word, tokens)?,
-            };
-            open.fold(operand)?;
-        }
-    }
-
-    /// A number or a variable.
-    fn operand(&self, word: &str, tokens: &mut Tokens<'_>) -> Result<Operand, Refused> {
-        if !word.starts_with(|first: char| first.is_ascii_digit() || "+-.".contains(first)) {
-            let variable = self.names.variable(word, tokens)?;
-            return Ok(Operand::Sum(Sum { terms: vec![(variable, Ratio::ONE)], constant: Ratio::ZERO }));
-        }
-        let constant =
-            Ratio::parse(word).ok_or_else(|| Refused(format!("`{word}` is no decimal, or too long a one")))?;
-        Ok(Operand::Sum(Sum { terms: Vec::new(), constant }))
-    }
-
-    /// The value of an operator whose parenthesis closes.
-    fn close(&mut self, open: Open<'_>) -> Result<Operand, Refused> {
-        match (open.operator, open.operands, open.value) {
-            ("-", 1, Some(Operand::Sum(sum))) => Ok(Operand::Sum(sum.scaled(minus_one())?)),
-            ("+" | "-" | "*" | "and" | "or", 1.., Some(value)) => Ok(value),
-            (relation, 2, Some(Operand::Sum(difference))) => self.compare(relation, difference).map(Operand::Condition),
-            (operator, number, _) => refuse(format!("`{operator}` does not take {number} operands")),
-        }
-    }
-
-    /// The condition that a difference is in this relation to zero.
-    fn compare(&mut self, relation: &str, difference: Sum) -> Result<Cases, Refused> {
-        let below = difference.linear()?;
-        match relation {
-            "<=" => self.atom(below, false),
-            "<" => self.atom(below, true),
-            ">=" => self.atom(negated(&below)?, false),
-            ">" => self.atom(negated(&below)?, true),
-            _ => {
-                let above = negated(&below)?;
-                self.atom(below, false)?.and(self.atom(above, false)?)
+                return Ok(());
             }
+            "-" => vec![factor, factor.mul(MINUS_ONE).ok_or_else(Refused::overflow)?],
+            "*" => vec![number(self.must()?)?.mul(factor).ok_or_else(Refused::overflow)?],
+            other => return refuse(format!("the operator `{other}` is not supported")),
+        };
+        for factor in factors {
+            let next = self.must()?;
+            self.term(next, factor, depth + 1, sum)?;
         }
+        self.expect(")")
     }
 
-    fn atom(&mut self, linear: Linear, is_strict: bool) -> Result<Cases, Refused> {
-        let number = u32::try_from(self.atoms.len()).map_err(|_| Refused("there are too many comparisons".into()))?;
-        self.atoms.push(Atom::new(linear, is_strict)?);
-        Ok(Cases::atom(number))
-    }
-}
-
-/// `<2.0>)`.
-fn version(tokens: &mut Tokens<'_>) -> Result<(), Refused> {
-    let version = tokens.word()?;
-    if !version.trim_start_matches('<').starts_with("2.") {
-        return refuse(format!("version `{version}` of VNN-LIB is not known"));
-    }
-    tokens.expect(")")
-}
-
-impl<'t> Open<'t> {
-    fn read(tokens: &mut Tokens<'t>) -> Result<Self, Refused> {
-        match tokens.word()? {
-            operator @ ("+" | "-" | "*" | "<" | "<=" | ">" | ">=" | "=" | "==" | "and" | "or") => {
-                Ok(Self { operator, operands: 0, value: None })
+    fn operand(&self, token: &str, factor: Ratio, sum: &mut Linear) -> Result<(), Refused> {
+        let (terms, variable) = match self.variables.get(token) {
+            Some(&(is_output, variable)) => (if is_output { &mut sum.y } else { &mut sum.x }, variable),
+            None => {
+                let constant = number(token)?.mul(factor).and_then(|value| sum.constant.add(value));
+                sum.constant = constant.ok_or_else(Refused::overflow)?;
+                return Ok(());
             }
-            other => refuse(format!("the operator `{other}` is not supported")),
+        };
+        match terms.binary_search_by_key(&variable, |term| term.0) {
+            Ok(place) => terms[place].1 = terms[place].1.add(factor).ok_or_else(Refused::overflow)?,
+            Err(place) => terms.insert(place, (variable, factor)),
         }
-    }
-
-    /// Takes a further operand in. Those of a comparison are subtracted.
-    fn fold(&mut self, operand: Operand) -> Result<(), Refused> {
-        let is_junction = matches!(self.operator, "and" | "or");
-        if is_junction != matches!(operand, Operand::Condition(_)) {
-            return refuse(format!("an operand of `{}` is of the wrong kind", self.operator));
-        }
-        self.operands += 1;
-        self.value = Some(match (self.operator, self.value.take(), operand) {
-            ("and", Some(Operand::Condition(left)), Operand::Condition(right)) => Operand::Condition(left.and(right)?),
-            ("or", Some(Operand::Condition(left)), Operand::Condition(right)) => Operand::Condition(left.or(right)?),
-            ("*", Some(Operand::Sum(left)), Operand::Sum(right)) => Operand::Sum(left.multiplied(right)?),
-            ("+", Some(Operand::Sum(left)), Operand::Sum(right)) => Operand::Sum(left.added(right)?),
-            (_, Some(Operand::Sum(left)), Operand::Sum(right)) => Operand::Sum(left.added(right.scaled(minus_one())?)?),
-            (_, _, first) => first,
-        });
         Ok(())
     }
 }
 
-fn minus_one() -> Ratio {
-    Ratio { numerator: -1, denominator: 1 }
-}
+const MINUS_ONE: Ratio = Ratio { numerator: -1, denominator: 1 };
 
-impl Sum {
-    fn added(mut self, mut other: Self) -> Result<Self, Refused> {
-        self.terms.append(&mut other.terms);
-        self.constant = self.constant.add(other.constant).ok_or_else(Refused::overflow)?;
-        Ok(self)
-    }
-
-    fn scaled(mut self, factor: Ratio) -> Result<Self, Refused> {
-        for (_, coefficient) in &mut self.terms {
-            *coefficient = coefficient.mul(factor).ok_or_else(Refused::overflow)?;
-        }
-        self.constant = self.constant.mul(factor).ok_or_else(Refused::overflow)?;
-        Ok(self)
-    }
-
-    fn multiplied(self, other: Self) -> Result<Self, Refused> {
-        match (self.terms.is_empty(), other.terms.is_empty()) {
-            (_, true) => self.scaled(other.constant),
-            (true, _) => other.scaled(self.constant),
-            _ => refuse("a product of variables is not supported"),
-        }
-    }
-
-    /// The sum with each variable at most once, in order, and none with the coefficient zero.
-    fn linear(mut self) -> Result<Linear, Refused> {
-        self.terms.sort_by_key(|term| term.0);
-        let mut linear = Linear { x: Vec::new(), y: Vec::new(), constant: self.constant };
-        for group in self.terms.chunk_by(|left, right| left.0 == right.0) {
-            let sum = group.iter().try_fold(Ratio::ZERO, |sum, term| sum.add(term.1)).ok_or_else(Refused::overflow)?;
-            match group.first() {
-                Some(&(Variable::Input(number), _)) if !sum.is_zero() => linear.x.push((number, sum)),
-                Some(&(Variable::Output(number), _)) if !sum.is_zero() => linear.y.push((number, sum)),
-                _ => {}
-            }
-        }
-        Ok(linear)
-    }
-}
-
-fn negated(linear: &Linear) -> Result<Linear, Refused> {
-    let each = |terms: &[(usize, Ratio)]| terms.iter().map(|term| Some((term.0, term.1.neg()?))).collect::<Option<_>>();
-    let negated = || Some(Linear { x: each(&linear.x)?, y: each(&linear.y)?, constant: linear.constant.neg()? });
-    negated().ok_or_else(Refused::overflow)
+fn number(token: &str) -> Result<Ratio, Refused> {
+    Ratio::parse(token)
+        .ok_or_else(|| refused(format!("`{token}` is neither declared nor a decimal that is short enough")))
 }

@@ -1,7 +1,5 @@
 //! Numbers against values worked out by hand, and against laws that hold of all of them.
 
-use std::cmp::Ordering;
-
 use pg_check::number::{Dyadic, Ratio};
 
 fn dyadic(mantissa: i128, exponent: i32) -> Dyadic {
@@ -12,11 +10,20 @@ fn ratio(text: &str) -> Ratio {
     Ratio::parse(text).unwrap_or_else(|| panic!("{text} is a decimal"))
 }
 
+/// Whether one number is at most another, by the sign of the difference.
+fn is_at_most(low: Dyadic, high: Dyadic) -> bool {
+    negated(low).add(high).expect("it fits").mantissa >= 0
+}
+
+fn negated(value: Dyadic) -> Dyadic {
+    value.mul(dyadic(-1, 0)).expect("it fits")
+}
+
 /// Whether the quotient is at most the error away from `value`: `|dividend - value · divisor| ≤ error · |divisor|`.
 fn is_within(value: Dyadic, error: Dyadic, divisor: Dyadic, dividend: Dyadic) -> bool {
     let product = value.mul(divisor).expect("it fits");
-    let difference = dividend.add(product.neg()).expect("it fits").abs();
-    difference <= error.mul(divisor.abs()).expect("it fits")
+    let difference = dividend.add(negated(product)).expect("it fits").abs();
+    is_at_most(difference, error.mul(divisor.abs()).expect("it fits"))
 }
 
 #[test]
@@ -36,25 +43,10 @@ fn floats_of_every_exponent_have_their_value() {
 }
 
 #[test]
-fn floats_of_other_widths() {
-    assert_eq!(Dyadic::from_f16_bits(0x3c00), Some(Dyadic::ONE));
-    assert_eq!(Dyadic::from_f16_bits(0x0001), Some(dyadic(1, -24)));
-    assert_eq!(Dyadic::from_f16_bits(0xfbff), Some(dyadic(-65504, 0)));
-    assert_eq!(Dyadic::from_bf16_bits(0x3f80), Some(Dyadic::ONE));
-    assert_eq!(Dyadic::from_bf16_bits(0xc0a0), Some(dyadic(-5, 0)));
-    assert_eq!(Dyadic::from_f64_bits(0x3ff8_0000_0000_0000), Some(dyadic(3, -1)));
-    assert_eq!(Dyadic::from_f64_bits(1), Some(dyadic(1, -1074)));
-    assert_eq!(Dyadic::from_f64_bits(0x7fef_ffff_ffff_ffff), Some(dyadic((1 << 53) - 1, 971)));
-}
-
-#[test]
 fn infinities_and_nan_are_refused() {
     for bits in [0x7f80_0000, 0xff80_0000, 0x7fc0_0000, 0xffff_ffff] {
         assert_eq!(Dyadic::from_f32_bits(bits), None);
     }
-    assert_eq!(Dyadic::from_f16_bits(0x7c00), None);
-    assert_eq!(Dyadic::from_bf16_bits(0x7f80), None);
-    assert_eq!(Dyadic::from_f64_bits(0x7ff0_0000_0000_0000), None);
 }
 
 #[test]
@@ -73,65 +65,22 @@ fn dyadic_arithmetic_is_exact_or_fails() {
 }
 
 #[test]
-fn dyadic_order_is_that_of_the_values() {
-    let ascending = [
-        dyadic(-i128::MAX, 9),
-        dyadic(-1, 100),
-        dyadic(-3, 0),
-        dyadic(-1, 0),
-        dyadic(-1, -1000),
-        Dyadic::ZERO,
-        dyadic(1, i32::MIN),
-        dyadic(1, -149),
-        dyadic(1, 0),
-        dyadic((1 << 100) + 1, -100),
-        dyadic(3, -1),
-        dyadic(1, 1),
-        dyadic(1, i32::MAX),
-    ];
-    for (i, left) in ascending.iter().enumerate() {
-        for (j, right) in ascending.iter().enumerate() {
-            assert_eq!(left.cmp(right), i.cmp(&j), "{left:?} {right:?}");
-        }
-    }
-}
-
-#[test]
 fn rounded_results_lie_within_their_error() {
-    let third = Dyadic::ONE.div_near(dyadic(3, 0)).expect("it fits");
-    assert!(!third.1.is_zero() && third.1 < dyadic(1, -95));
+    let third = Dyadic::ONE.div(dyadic(3, 0)).expect("it fits");
+    assert!(!third.1.is_zero() && is_at_most(third.1, dyadic(1, -64)));
     let mut state = 1u64;
     for _ in 0..2_000 {
         state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         let dividend = dyadic(i128::from(state >> 44) - (1 << 19), (state % 7) as i32);
         let divisor = dyadic(i128::from((state >> 20) % 999) - 999, -3);
-        let (quotient, error) = dividend.div_near(divisor).expect("it fits");
+        let (quotient, error) = dividend.div(divisor).expect("it fits");
         assert!(is_within(quotient, error, divisor, dividend), "{dividend:?} / {divisor:?}");
     }
-    assert_eq!(dyadic(21, 3).div_near(dyadic(-7, 1)), Some((dyadic(-3, 2), Dyadic::ZERO)));
-    assert_eq!(Dyadic::ONE.div_near(Dyadic::ZERO), None);
-}
-
-#[test]
-fn what_does_not_fit_is_rounded_with_a_bound() {
-    let (sum, error) = dyadic(1, 200).add_near(dyadic(-1, 0)).expect("it fits");
-    assert!(sum <= dyadic(1, 200) && sum.add(error).is_some_and(|high| high >= dyadic(1, 200)));
-    assert!(error <= dyadic(1, 110));
-    let factor = dyadic((1 << 100) - 1, -100);
-    let (square, error) = factor.mul_near(factor).expect("it fits");
-    // The square is 1 - 2^-99 + 2^-200.
-    assert!(square < Dyadic::ONE && square.add(error).is_some_and(|high| high >= dyadic((1 << 99) - 1, -99)));
-    assert!(error < dyadic(1, -55));
-    assert_eq!(dyadic(3, 0).add_near(dyadic(1, -1)), Some((dyadic(7, -1), Dyadic::ZERO)));
-}
-
-#[test]
-fn bounds_on_errors_are_rounded_up() {
-    let long = dyadic((1 << 90) + 1, -90);
-    assert!(long.add_up(dyadic(1, -500)).is_some_and(|sum| sum > long && sum < dyadic(1_001, 0)));
-    assert!(long.mul_up(long.neg()).is_some_and(|product| product > long && product < dyadic(3, -1)));
-    assert_eq!(Dyadic::ZERO.add_up(long.neg()), Some(long));
-    assert_eq!(Dyadic::ZERO.mul_up(long), Some(Dyadic::ZERO));
+    assert_eq!(dyadic(21, 3).div(dyadic(-7, 1)), Some((dyadic(-3, 2), Dyadic::ZERO)));
+    assert_eq!(dyadic(5, 0).div(dyadic(1, -3)), Some((dyadic(5, 3), Dyadic::ZERO)));
+    assert_eq!(Dyadic::ZERO.div(dyadic(3, 0)), Some((Dyadic::ZERO, Dyadic::ZERO)));
+    assert_eq!(Dyadic::ONE.div(Dyadic::ZERO), None);
+    assert_eq!(Dyadic::ONE.div(dyadic((1 << 63) + 1, 0)), None);
 }
 
 #[test]
@@ -145,14 +94,14 @@ fn decimals_are_read_exactly() {
         ("1e-3", 1, 1000),
         ("4.0E2", 400, 1),
         ("1.250000000000000000000000000000000000000000000", 5, 4),
-        ("0e9999", 0, 1),
     ];
     for (text, numerator, denominator) in expected {
         assert_eq!(ratio(text), Ratio { numerator, denominator }, "{text}");
     }
-    for text in
-        ["", ".", "-", "e5", "1e", "1e+", "1.2.3", "0x1", "1,5", "--1", "1e1.5", "1.0a", "1.a0", "1e40", "1e-39", "∞"]
-    {
+    for text in [
+        "", ".", "-", "e5", "1e", "1e+", "1.2.3", "0x1", "1,5", "--1", "1e1.5", "1.0a", "1.a0", "1e40", "1e-39", "∞",
+        ".-5", "1.+5", "1.-5", "0e9999",
+    ] {
         assert_eq!(Ratio::parse(text), None, "{text}");
     }
 }
@@ -166,26 +115,24 @@ fn ratio_arithmetic_is_exact_or_fails() {
     assert_eq!(ratio("1e38").mul(ratio("10")), None);
     assert_eq!(ratio("1e38").mul(ratio("1e-38")), Some(Ratio::ONE));
     assert_eq!(ratio("1e38").add(ratio("1e38")), None);
-    assert!(ratio("0.375").is_decimal() && !ratio("1").div(ratio("3")).expect("it fits").is_decimal());
 }
 
 #[test]
-fn ratios_are_ordered_without_overflow() {
+fn ratios_are_compared_exactly_or_not_at_all() {
     let mut values = Vec::new();
-    for numerator in [-i128::MAX, -7, -1, 0, 1, 2, 22, 355, i128::MAX - 1, i128::MAX] {
-        for denominator in [1, 2, 7, 113, i128::MAX - 2, i128::MAX] {
+    for numerator in [-355, -7, -1, 0, 1, 2, 22, 355] {
+        for denominator in [1, 2, 7, 113, 1 << 60] {
             values.push(Ratio::new(numerator, denominator).expect("not zero"));
         }
     }
-    let small = values.iter().filter(|value| value.numerator.abs() < 1 << 60 && value.denominator < 1 << 60);
-    let small: Vec<_> = small.collect();
-    for (left, right) in small.iter().flat_map(|left| small.iter().map(move |right| (left, right))) {
+    for (left, right) in values.iter().flat_map(|left| values.iter().map(move |right| (left, right))) {
         let products = (left.numerator * right.denominator, right.numerator * left.denominator);
-        assert_eq!(left.cmp(right), products.0.cmp(&products.1), "{left:?} {right:?}");
+        assert_eq!(left.is_less(*right), Some(products.0 < products.1), "{left:?} {right:?}");
     }
-    values.sort();
-    assert!(values.windows(2).all(|pair| pair[0].cmp(&pair[1]) != Ordering::Greater));
-    assert!(Ratio::new(i128::MAX - 1, i128::MAX) > Ratio::new(i128::MAX - 2, i128::MAX - 1));
+    let (long, longer) = (ratio("0.1234567890123456789012345"), ratio("0.12345678901234567890123451"));
+    assert_eq!((long.is_less(longer), longer.is_less(long)), (Some(true), Some(false)));
+    let odd = |denominator| Ratio::new(i128::MAX, denominator).expect("not zero");
+    assert_eq!(odd(i128::MAX - 1).is_less(odd(i128::MAX - 2)), None);
 }
 
 #[test]

@@ -23,7 +23,7 @@ const CLOSED: u8 = 5;
 pub const RULE: u8 = 0;
 pub const TREE: u8 = 1;
 
-/// What a certificate is about.
+/// What a certificate is about: digests in hexadecimal.
 pub struct Heading<'h> {
     pub model: &'h str,
     pub property: String,

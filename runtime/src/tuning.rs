@@ -170,6 +170,8 @@ pub struct ProveTuning {
     pub memory: usize,
     /// Bytes of an open node beside its slopes: mostly its splits, of which a deep one has many.
     pub node: usize,
+    /// What a bound may lack of its target: above 0 only where a test wants proofs that are none.
+    pub unsound: f32,
 }
 
 /// How hard a round of refinement tries.

@@ -1,149 +1,274 @@
 //! The operators that are read, and how a node calls one.
 //!
-//! The table names for each operator the attributes and the inputs that its function heeds. A node with any other is
-//! refused, so nothing that changes the meaning of a node is passed over.
+//! An operator takes the attributes that it heeds, and a node with any other is refused; so is one with inputs that the
+//! operator does not expect. So nothing that changes the meaning of a node is passed over.
 
-mod linear;
-mod places;
-mod shape;
-mod window;
-
-use std::rc::Rc;
+use std::borrow::Cow;
+use std::collections::HashMap;
 
 use crate::number::Dyadic;
-use crate::{Refused, refuse};
+use crate::protobuf::{Message, Value};
+use crate::{Refused, refuse, refused};
 
-use super::model::{Attribute, Model, Node};
-use super::tensor::Tensor;
+use super::row::Row;
+use super::tensor::{Tensor, count};
 
-type Function = fn(&Call<'_>) -> Result<Tensor, Refused>;
+/// What an operator gives.
+type Computed<'a> = Result<Tensor<'a>, Refused>;
 
-struct Operator {
-    name: &'static str,
-    attributes: &'static [&'static str],
-    most_inputs: usize,
-    function: Function,
-}
-
-const fn operator(
-    name: &'static str,
-    attributes: &'static [&'static str],
-    most_inputs: usize,
-    function: Function,
-) -> Operator {
-    Operator { name, attributes, most_inputs, function }
-}
-
-const WINDOW: &[&str] = &["auto_pad", "dilations", "group", "kernel_shape", "pads", "strides"];
-
-const OPERATORS: &[Operator] = &[
-    operator("Add", &[], 2, linear::add),
-    operator("Cast", &["to", "saturate"], 1, shape::cast),
-    operator("Concat", &["axis"], usize::MAX, shape::concat),
-    operator("Constant", &["value", "value_float", "value_int", "value_ints"], 0, shape::constant),
-    operator("Conv", WINDOW, 3, window::conv),
-    operator("Div", &[], 2, linear::div),
-    operator("Dropout", &["ratio", "seed"], 2, shape::identity),
-    operator("Flatten", &["axis"], 1, shape::flatten),
-    operator("Gather", &["axis"], 2, places::gather),
-    operator("Gemm", &["alpha", "beta", "transA", "transB"], 3, linear::gemm),
-    operator("Identity", &[], 1, shape::identity),
-    operator("MatMul", &[], 2, linear::matmul),
-    operator("Mul", &[], 2, linear::mul),
-    operator("Neg", &[], 1, linear::neg),
-    operator("Relu", &[], 1, shape::identity),
-    operator("Reshape", &["allowzero"], 2, shape::reshape),
-    operator("Shape", &[], 1, shape::shape),
-    operator("Slice", &["starts", "ends", "axes"], 5, places::slice),
-    operator("Squeeze", &["axes"], 2, shape::squeeze),
-    operator("Sub", &[], 2, linear::sub),
-    operator("Sum", &[], usize::MAX, linear::sum),
-    operator("Transpose", &["perm"], 1, places::transpose),
-    operator("Unsqueeze", &["axes"], 2, shape::unsqueeze),
-];
-
-/// Refuses a model with nodes that are not understood, and names all of them.
-pub(super) fn check(model: &Model<'_>) -> Result<(), Refused> {
-    let faults: Vec<String> =
-        model.nodes.iter().filter_map(|node| fault(node).map(|why| format!("{node} {why}"))).collect();
-    if faults.is_empty() { Ok(()) } else { refuse(faults.join("; ")) }
-}
-
-fn fault(node: &Node<'_>) -> Option<String> {
-    let Some(operator) = find(node.operator) else { return Some("is no operator that is supported".into()) };
-    if let Some(name) = node.attributes.keys().find(|name| !operator.attributes.contains(name)) {
-        return Some(format!("has the attribute `{name}`, which is not supported"));
-    }
-    if let Some((name, _)) = node.attributes.iter().find(|(name, attribute)| attribute.kind != kind(name)) {
-        return Some(format!("has the attribute `{name}` of the wrong type"));
-    }
-    (node.inputs.len() > operator.most_inputs).then(|| "has more inputs than are supported".into())
-}
-
-/// The type of an attribute of this name, as ONNX numbers types: an operator that is read has no other.
-fn kind(attribute: &str) -> i64 {
-    match attribute {
-        "alpha" | "beta" | "ratio" | "value_float" => 1,
-        "auto_pad" => 3,
-        "value" => 4,
-        "axes" | "dilations" | "ends" | "kernel_shape" | "pads" | "perm" | "starts" | "strides" | "value_ints" => 7,
-        _ => 2,
-    }
-}
-
-fn find(name: &str) -> Option<&'static Operator> {
-    OPERATORS.iter().find(|operator| operator.name == name)
-}
-
-/// The value of a node of an operator that [`check`] has seen; a Relu makes variables and is not among them.
-pub(super) fn run(call: &Call<'_>) -> Result<Tensor, Refused> {
-    match find(call.node.operator) {
-        Some(operator) => (operator.function)(call),
-        None => refuse("the operator is not supported"),
-    }
-}
-
-/// A node with the values of its inputs, `None` for one that is left out.
-pub(super) struct Call<'a> {
-    pub(super) node: &'a Node<'a>,
-    pub(super) inputs: Vec<Option<Rc<Tensor>>>,
-}
-
-impl Call<'_> {
-    fn input(&self, number: usize) -> Result<&Tensor, Refused> {
-        self.optional(number).ok_or_else(|| Refused(format!("input {number} is missing")))
-    }
-
-    fn optional(&self, number: usize) -> Option<&Tensor> {
-        self.inputs.get(number)?.as_deref()
-    }
-
-    fn attribute(&self, name: &str) -> Option<&Attribute<'_>> {
-        self.node.attributes.get(name)
-    }
-
-    fn int(&self, name: &str, default: i64) -> i64 {
-        self.attribute(name).map_or(default, |attribute| attribute.int)
-    }
-
-    fn float(&self, name: &str, default: Dyadic) -> Dyadic {
-        self.attribute(name).map_or(default, |attribute| attribute.float)
-    }
-
-    /// Integers that are an attribute in some versions of the operator set and an input in others.
-    fn ints(&self, name: &str, input: usize) -> Result<Option<Vec<i64>>, Refused> {
-        match (self.attribute(name), self.optional(input)) {
-            (Some(attribute), None) => Ok(Some(attribute.ints.clone())),
-            (None, Some(tensor)) => tensor.integers().map(Some),
-            (None, None) => Ok(None),
-            (Some(_), Some(_)) => refuse(format!("`{name}` is given twice")),
+/// The value of a node of any operator but Relu, which makes variables.
+pub(super) fn run<'a>(operator: &str, inputs: &[Tensor<'a>], attributes: &mut Attributes<'a>) -> Computed<'a> {
+    match (operator, inputs) {
+        ("Add", [a, b]) => add(a, Dyadic::ONE, b),
+        ("Sub", [a, b]) => add(a, Dyadic { mantissa: -1, exponent: 0 }, b),
+        ("Mul", [a, b]) if b.is_constant() => mul(a, b),
+        ("Mul", [a, b]) => mul(b, a),
+        ("Div", [a, b]) => elementwise(a, b, |i, j| {
+            let quotient = a.row(i)?.divided(b.constant(j)?);
+            quotient.ok_or_else(|| refused("it divides by zero, or the quotient is too long"))
+        }),
+        ("MatMul", [a, b]) if b.shape.len() == 1 => matmul(b, a, true),
+        ("MatMul", [a, b]) => matmul(a, b, false),
+        ("Gemm", [a, b, c @ ..]) if c.len() <= 1 => gemm(a, b, c, attributes),
+        ("Conv", [x, w, b @ ..]) if b.len() <= 1 => conv(x, w, b, attributes),
+        ("Identity", [x]) => Ok(x.clone()),
+        ("Dropout", [x]) => attributes.take("ratio", 1).map(|_| x.clone()),
+        ("Flatten", [x]) => {
+            attributes.expect("axis", 1, 1)?;
+            let (first, others) = x.shape.split_at(x.shape.len().min(1));
+            x.reshaped(vec![count(first)?, count(others)?])
         }
+        ("Reshape", [x, shape]) => reshape(x, shape.integers()?, attributes),
+        ("Transpose", [x]) => transpose(x, attributes),
+        ("Slice", [x, starts, ends, axes, steps]) => slice(x, [starts, ends, axes, steps]),
+        ("Concat", [first, ..]) => concat(first, inputs, attributes),
+        ("Constant", []) => match attributes.take("value", 4)? {
+            Some(value) => Tensor::read(&value.message(5, &Tensor::FIELDS)?),
+            None => refuse("the value of the constant is missing"),
+        },
+        _ => refuse(format!("the operator with {} inputs is not supported", inputs.len())),
+    }
+}
+
+/// The attributes of a node that have not been taken yet.
+pub(super) struct Attributes<'a>(HashMap<&'a str, Message<'a>>);
+
+impl<'a> Attributes<'a> {
+    pub(super) fn read(node: &Message<'a>) -> Result<Self, Refused> {
+        let mut attributes = HashMap::new();
+        for attribute in node.messages(5, &[1, 2, 3, 4, 5, 8, 13, 20])? {
+            let name = attribute.text(1)?;
+            if attributes.insert(name, attribute).is_some() {
+                return refuse(format!("the attribute `{name}` is given twice"));
+            }
+        }
+        Ok(Self(attributes))
+    }
+
+    /// Refuses the node if an attribute has not been taken.
+    pub(super) fn finish(&self) -> Result<(), Refused> {
+        match self.0.keys().next() {
+            Some(name) => refuse(format!("the attribute `{name}` is not supported")),
+            None => Ok(()),
+        }
+    }
+
+    /// An attribute of this type, in the numbers of ONNX: a float 1, an integer 2, a tensor 4, integers 7.
+    fn take(&mut self, name: &str, kind: i64) -> Result<Option<Message<'a>>, Refused> {
+        match self.0.remove(name) {
+            Some(attribute) if attribute.int(20)? != kind => refuse(format!("`{name}` is of the wrong type")),
+            found => Ok(found),
+        }
+    }
+
+    fn int(&mut self, name: &str, default: i64) -> Result<i64, Refused> {
+        self.take(name, 2)?.map_or(Ok(default), |attribute| attribute.int(3))
+    }
+
+    /// Refuses any value but one.
+    fn expect(&mut self, name: &str, default: i64, only: i64) -> Result<(), Refused> {
+        let value = self.int(name, default)?;
+        if value == only { Ok(()) } else { refuse(format!("`{name}` is {value}, not {only}")) }
+    }
+
+    /// Refuses any float but 1.
+    fn expect_one(&mut self, name: &str) -> Result<(), Refused> {
+        match self.take(name, 1)?.map(|attribute| attribute.one(2)).transpose()? {
+            None | Some(Some(Value::Fixed32(0x3f80_0000))) => Ok(()),
+            _ => refuse(format!("the attribute `{name}` is not 1, which is not supported")),
+        }
+    }
+
+    /// As many sizes as there are by default.
+    fn sizes<const N: usize>(&mut self, name: &str, default: [usize; N]) -> Result<[usize; N], Refused> {
+        let Some(attribute) = self.take(name, 7)? else { return Ok(default) };
+        let size = |value: i64| usize::try_from(value).ok().filter(|&value| value <= 1 << 16);
+        let sizes: Option<Vec<_>> = attribute.ints(8)?.into_iter().map(size).collect();
+        let sizes = sizes.and_then(|sizes| sizes.try_into().ok());
+        sizes.ok_or_else(|| refused(format!("`{name}` is negative, too large or not {N} numbers")))
     }
 }
 
 /// An axis counted from the front, of a tensor with `rank` axes; a negative one counts from the back.
 fn axis(axis: i64, rank: usize) -> Result<usize, Refused> {
-    let from_back = usize::try_from(axis.unsigned_abs()).ok().and_then(|back| rank.checked_sub(back));
-    let place = if axis < 0 { from_back } else { usize::try_from(axis).ok() };
-    place.filter(|&place| place < rank).ok_or_else(|| Refused(format!("there is no axis {axis} among {rank}")))
+    let place = if axis < 0 { axis.saturating_add_unsigned(rank as u64) } else { axis };
+    let place = usize::try_from(place).ok().filter(|&place| place < rank);
+    place.ok_or_else(|| refused(format!("there is no axis {axis} among {rank}")))
+}
+
+/// Combines the places of two tensors that broadcasting pairs. One of them has the shape of the result.
+fn elementwise<'a>(
+    a: &Tensor<'_>,
+    b: &Tensor<'_>,
+    combine: impl Fn(usize, usize) -> Result<Row, Refused>,
+) -> Computed<'a> {
+    let size = |tensor: &Tensor<'_>| (tensor.shape.len(), count(&tensor.shape).unwrap_or(0));
+    let (from, to) = if size(a) < size(b) { (a, b) } else { (b, a) };
+    if from.shape.iter().rev().zip(to.shape.iter().rev()).any(|(&own, &size)| own != 1 && own != size) {
+        return refuse(format!("the shape {:?} does not match {:?}", from.shape, to.shape));
+    }
+    Tensor::build(to.shape.clone(), |index| combine(a.place(index), b.place(index)))
+}
+
+/// `a + weight · b`.
+fn add<'a>(a: &Tensor<'_>, weight: Dyadic, b: &Tensor<'_>) -> Computed<'a> {
+    elementwise(a, b, |i, j| Row::combination([a.part(Dyadic::ONE, i), b.part(weight, j)]))
+}
+
+fn mul<'a>(a: &Tensor<'_>, factors: &Tensor<'_>) -> Computed<'a> {
+    elementwise(a, factors, |i, j| Row::combination([a.part(factors.constant(j)?, i)]))
+}
+
+/// Every vector along the last axis times a constant matrix, which is given row by row or, if turned, column by column.
+fn matmul<'a>(a: &Tensor<'_>, b: &Tensor<'_>, is_turned: bool) -> Computed<'a> {
+    let (&[.., inner], &[height, width]) = (&a.shape[..], &b.shape[..]) else {
+        return refuse(format!("tensors of the shapes {:?} and {:?} are not multiplied", a.shape, b.shape));
+    };
+    let (rows, columns) = if is_turned { (width, height) } else { (height, width) };
+    if inner != rows {
+        return refuse(format!("vectors of length {inner} do not fit a matrix of {rows} rows"));
+    }
+    let weight = |k: usize, column: usize| b.constant(if is_turned { column * width + k } else { k * width + column });
+    let shape = [&a.shape[..a.shape.len() - 1], &[columns]].concat();
+    Tensor::build(shape, |index| {
+        let (column, first) = (index[index.len() - 1], a.place(&[&index[..index.len() - 1], &[0]].concat()));
+        Row::combination((0..inner).map(|k| a.part(weight(k, column)?, first + k)))
+    })
+}
+
+/// The product of two matrices, the second turned on demand, and what is added to it, if anything.
+fn gemm<'a>(a: &Tensor<'_>, b: &Tensor<'_>, c: &[Tensor<'_>], attributes: &mut Attributes<'_>) -> Computed<'a> {
+    attributes.expect_one("alpha")?;
+    attributes.expect_one("beta")?;
+    attributes.expect("transA", 0, 0)?;
+    let is_turned = attributes.int("transB", 0)? != 0;
+    let product = matmul(a, b, is_turned)?;
+    let sum = c.iter().try_fold(product.clone(), |sum, c| add(&sum, Dyadic::ONE, c))?;
+    if sum.shape == product.shape && a.shape.len() == 2 { Ok(sum) } else { refuse("A is no matrix, or C too large") }
+}
+
+/// `out[0, m, y, x] = b[m] + Σ w[m, c, i, j] · image[0, c, y · stride + i - pad, …]`, the image being zero where it has
+/// no such place.
+fn conv<'a>(image: &Tensor<'_>, w: &Tensor<'_>, b: &[Tensor<'_>], attributes: &mut Attributes<'_>) -> Computed<'a> {
+    let (&[1, channels, height, width], &[outputs, depth, tall, wide]) = (&image.shape[..], &w.shape[..]) else {
+        return refuse(format!("weights {:?} over {:?} are not supported", w.shape, image.shape));
+    };
+    attributes.expect("group", 1, 1)?;
+    let kernel = [attributes.sizes("kernel_shape", [tall, wide])?, attributes.sizes("dilations", [1, 1])?];
+    if depth != channels || b.iter().any(|b| b.shape != [outputs]) || kernel != [[tall, wide], [1, 1]] {
+        return refuse("it has dilations, or the shapes of the image, the weights and the bias do not match");
+    }
+    let [down, right] = attributes.sizes("strides", [1, 1])?;
+    let [top, left, bottom, end] = attributes.sizes("pads", [0; 4])?;
+    let positions = |size: usize, kernel, stride| Some(size.checked_sub(kernel)?.checked_div(stride)? + 1);
+    let (ys, xs) = (positions(height + top + bottom, tall, down), positions(width + left + end, wide, right));
+    let (Some(ys), Some(xs)) = (ys, xs) else { return refuse("the window is too large, or does not move") };
+    let window = channels * tall * wide;
+    Tensor::build(vec![1, outputs, ys, xs], |index| {
+        let cell = |at: usize| {
+            let y = (index[2] * down + at / wide % tall).checked_sub(top).filter(|&y| y < height)?;
+            let x = (index[3] * right + at % wide).checked_sub(left).filter(|&x| x < width)?;
+            let place = (at / (tall * wide) * height + y) * width + x;
+            Some(w.constant(index[1] * window + at).and_then(|weight| image.part(weight, place)))
+        };
+        Row::combination((0..window).filter_map(cell).chain(b.iter().map(|b| b.part(Dyadic::ONE, index[1]))))
+    })
+}
+
+/// In the new shape 0 keeps the size of the same axis, and -1 stands for what is left.
+fn reshape<'a>(x: &Tensor<'a>, wanted: &[i64], attributes: &mut Attributes<'_>) -> Computed<'a> {
+    attributes.expect("allowzero", 0, 0)?;
+    let (mut shape, mut open) = (Vec::new(), None);
+    for (place, &size) in wanted.iter().enumerate() {
+        shape.push(match (size, x.shape.get(place)) {
+            (0, Some(&kept)) => kept,
+            (-1, _) if open.replace(place).is_none() => 1,
+            (1.., _) => usize::try_from(size).map_err(|_| Refused::overflow())?,
+            _ => return refuse(format!("{wanted:?} is no shape")),
+        });
+    }
+    if let Some(open) = open {
+        shape[open] = count(&x.shape)? / count(&shape)?;
+    }
+    x.reshaped(shape)
+}
+
+/// The elements of a tensor at other places: the one at each index of the result comes from the index that is given.
+fn moved<'a>(x: &Tensor<'_>, shape: Vec<usize>, from: impl Fn(&[usize]) -> Vec<usize>) -> Computed<'a> {
+    Tensor::build(shape, |index| x.row(x.place(&from(index))).map(Cow::into_owned))
+}
+
+fn transpose<'a>(x: &Tensor<'_>, attributes: &mut Attributes<'_>) -> Computed<'a> {
+    let Some(order) = attributes.take("perm", 7)? else { return refuse("the order of the axes is missing") };
+    let rank = x.shape.len();
+    let order = order.ints(8)?.into_iter().map(|place| axis(place, rank)).collect::<Result<Vec<_>, _>>()?;
+    let turned = |axis: usize| order.iter().position(|&from| from == axis);
+    let Some(places) = (0..rank).map(turned).collect::<Option<Vec<_>>>().filter(|_| order.len() == rank) else {
+        return refuse(format!("{order:?} is no order of {rank} axes"));
+    };
+    let shape = order.iter().map(|&axis| x.shape[axis]).collect();
+    moved(x, shape, |index| places.iter().map(|&place| index[place]).collect())
+}
+
+/// A range along one axis, counted from the front and in steps of 1. An end beyond that of the axis is that.
+fn slice<'a>(x: &Tensor<'_>, [starts, ends, axes, steps]: [&Tensor<'_>; 4]) -> Computed<'a> {
+    let bounds = (starts.integers()?, ends.integers()?, axes.integers()?, steps.integers()?);
+    let (&[start], &[end], &[along], &[1]) = bounds else {
+        return refuse("only ranges along one axis in steps of 1 are supported");
+    };
+    let (Ok(start), Ok(end)) = (usize::try_from(start), usize::try_from(end)) else {
+        return refuse("ranges counted from the back are not supported");
+    };
+    let (along, mut shape) = (axis(along, x.shape.len())?, x.shape.clone());
+    shape[along] = end.min(shape[along]).saturating_sub(start);
+    moved(x, shape, |index| {
+        let mut from = index.to_vec();
+        from[along] += start;
+        from
+    })
+}
+
+/// Tensors one behind the other along an axis.
+fn concat<'a>(first: &Tensor<'_>, parts: &[Tensor<'_>], attributes: &mut Attributes<'_>) -> Computed<'a> {
+    let Some(along) = attributes.take("axis", 2)? else { return refuse("the axis is missing") };
+    let along = axis(along.int(3)?, first.shape.len())?;
+    let others = |tensor: &Tensor<'_>| {
+        let (before, rest) = tensor.shape.split_at_checked(along)?;
+        Some((before.to_vec(), rest.get(1..)?.to_vec()))
+    };
+    if parts.iter().any(|part| others(part) != others(first)) {
+        return refuse("the shapes do not match");
+    }
+    let mut shape = first.shape.clone();
+    shape[along] = parts.iter().map(|part| part.shape[along]).sum();
+    Tensor::build(shape, |index| {
+        let mut from = index.to_vec();
+        for part in parts {
+            if from[along] < part.shape[along] {
+                return part.row(part.place(&from)).map(Cow::into_owned);
+            }
+            from[along] -= part.shape[along];
+        }
+        refuse("the index is in no part")
+    })
 }

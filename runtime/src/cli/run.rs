@@ -73,7 +73,9 @@ impl Run {
         let search = move || {
             let (property, options, control) = (&question.property, &self.options, &*self.control);
             let _ = sender.send(match certificate {
-                Some((journal, heading)) => search::prove(network, property, options, control, (journal, &heading)),
+                Some((journal, heading)) => {
+                    search::prove(network, property, options, &Tuning::default(), control, (journal, &heading))
+                }
                 None => search::verify(network, property, options, control),
             });
         };

@@ -46,7 +46,7 @@ impl<'a> Search<'a> {
             }
             let tree = match lemma {
                 Lemma::Raised(node) => Some(leaf(node, compact)),
-                Lemma::Tree(answer) => answer.side_tree(compact),
+                Lemma::Tree(answer) => answer.side_tree(compact, self.tuning.prove.unsound),
             };
             // A bound that cannot be shown is not used.
             let Some(tree) = tree else { return };
@@ -69,7 +69,7 @@ impl<'a> Search<'a> {
                 (number(what), [&[TREE][..], &leaf(node, compact)].concat())
             }
             (Reason::Tree { what, record: Some(record), .. }, Some(compact)) => {
-                let Some(tree) = record.tree(compact, |bound| bound > 0.0) else { return };
+                let Some(tree) = record.tree(compact, |bound| bound > -self.tuning.prove.unsound) else { return };
                 (number(what), [&[TREE][..], &tree].concat())
             }
             _ => return,

@@ -85,10 +85,11 @@ pub fn prove(
     network: &dyn Network,
     property: &Property,
     options: &Options,
+    tuning: &Tuning,
     control: &Control,
     certificate: (Journal, &Heading),
 ) -> Outcome {
-    run(network, property, options, &Tuning::default(), control, Some(certificate))
+    run(network, property, options, tuning, control, Some(certificate))
 }
 
 /// The same with other numbers than the default ones.

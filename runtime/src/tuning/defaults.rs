@@ -45,6 +45,7 @@ impl Default for Tuning {
                 most_polished: 16,
                 memory: 300 << 20,
                 node: 1200,
+                unsound: 0.0,
             },
             phases: phases(),
             propagation: PropagationTuning {

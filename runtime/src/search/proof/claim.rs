@@ -54,8 +54,8 @@ impl Answer {
     }
 
     /// For a certificate, the tree that shows the bound of a side.
-    pub fn side_tree(&self, compact: &Compact) -> Option<Vec<u8>> {
-        self.record.as_ref()?.tree(compact, |bound| bound >= self.bound)
+    pub fn side_tree(&self, compact: &Compact, unsound: f32) -> Option<Vec<u8>> {
+        self.record.as_ref()?.tree(compact, |bound| bound >= self.bound - unsound)
     }
 }
 
@@ -74,6 +74,13 @@ pub struct Effort<'t> {
     pub records: bool,
     pub keeps_all: bool,
     pub tuning: &'t Tuning,
+}
+
+impl Effort<'_> {
+    /// Whether a bound closes a node.
+    pub fn is_enough(&self, bound: f32, target: f32) -> bool {
+        bound > target - self.tuning.prove.unsound
+    }
 }
 
 /// Tries to prove each claim: those given first are tried first.
@@ -237,7 +244,7 @@ impl<'a> Prover<'a> {
 
     /// Closes a claim whose root's bound is enough as it is given.
     fn close_root(&mut self, claim: usize) {
-        if self.claims[claim].root.bound > self.claims[claim].target {
+        if self.effort.is_enough(self.claims[claim].root.bound, self.claims[claim].target) {
             let (node, ticket) = self.frontiers[claim].pop().expect("the root");
             self.frontiers[claim].close(self.compact, node, ticket);
         }
@@ -305,7 +312,7 @@ impl<'a> Prover<'a> {
             let answer = &mut self.answers[claim];
             answer.nodes += 1;
             answer.depth = answer.depth.max(node.splits.len() as u64);
-            if node.bound > target {
+            if self.effort.is_enough(node.bound, target) {
                 self.frontiers[claim].close(self.compact, node, ticket);
             } else {
                 self.frontiers[claim].push(node, ticket, self.room);
@@ -350,7 +357,7 @@ impl<'a> Prover<'a> {
         ascent.raise(&mut unsplit.problems, self.effort.tuning.prove.polish);
         for (Subproblem { node, target, .. }, (claim, ticket)) in unsplit.problems.into_iter().zip(unsplit.owners) {
             let frontier = &mut self.frontiers[claim];
-            if node.bound > target {
+            if self.effort.is_enough(node.bound, target) {
                 frontier.close(self.compact, node, ticket);
             } else if node.branch.is_some() {
                 frontier.push(node, ticket, self.room);

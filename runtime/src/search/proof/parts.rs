@@ -50,7 +50,7 @@ impl Parts {
         ascent.raise(&mut children, effort.steps);
         self.nodes += 2;
         for (Subproblem { node, .. }, ticket) in children.into_iter().zip(self.tree.split(ticket)) {
-            if node.bound > claim.target {
+            if effort.is_enough(node.bound, claim.target) {
                 if let Some(record) = &mut self.record {
                     record.keep(compact, &node);
                 }
