@@ -50,9 +50,10 @@ OUT holds results.csv (category, network, property, prepare time, verdict, run t
 instance and the witnesses. An instance whose verifier crashes or refuses it has the verdict error and tells why; one
 that has to be killed some seconds after its limit has timeout.
 
-With --proofs every unsat has a certificate, which is judged right after its verifier has ended, as pg-check would. The
-times of verifiers do not count that. summary.json and the JSON files of instances tell size, time and judgement: accepted,
-rejected and why, or unusable if the judge cannot read the model. What the list asks about an image is beside it, .vnnlib.
+With --proofs every unsat has a certificate, which is judged as by pg-check as soon as its verifier has ended; that time is
+not the verifier's. summary.json and the JSON files of instances tell its size, the time to judge it, and whether it was
+accepted, rejected, or unusable because the judge cannot read the model or the property. What is asked about an image is
+written beside its certificate, with .vnnlib added to the name.
 
 Verifiers are built while instances run, on the cores that the jobs leave free (--jobs times --threads are taken); if they
 leave none, all are built before the first instance runs, so that no build slows a verifier down.
