@@ -15,7 +15,7 @@ use crate::onnx::Network;
 use crate::property::{Disjunct, Property};
 use crate::region::{Cube, Region, UNIT};
 use crate::{Refused, refused, sha256};
-use std::fmt::Write;
+use std::fmt::{self, Write};
 
 pub const MAGIC: &[u8; 4] = b"PGC1";
 
@@ -39,6 +39,10 @@ pub struct Slice {
     pub count: usize,
 }
 
+impl Slice {
+    pub const ALL: Slice = Slice { index: 0, count: 1 };
+}
+
 /// What was found.
 #[derive(Debug, Default)]
 pub struct Summary {
@@ -56,6 +60,13 @@ pub struct Rejected {
     pub record: usize,
     pub at: usize,
     pub why: Refused,
+}
+
+impl fmt::Display for Rejected {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Rejected { record, at, why } = self;
+        write!(f, "record {record}, at byte {at}: {why}")
+    }
 }
 
 pub struct Judge<'j> {

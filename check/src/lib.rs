@@ -20,6 +20,7 @@ pub mod number;
 pub mod onnx;
 pub mod property;
 pub mod protobuf;
+pub mod question;
 pub mod region;
 pub mod sha256;
 pub mod vnnlib;

@@ -1,9 +1,7 @@
 //! The command line: `pg-check MODEL.onnx PROP.vnnlib CERTIFICATE [--slice I/N] [--json FILE] [--text]`.
 
-use pg_check::judge::{Rejected, Slice, Summary, judge};
-use pg_check::onnx::Network;
-use pg_check::property::Property;
-use pg_check::sha256;
+use pg_check::judge::{Rejected, Slice, Summary};
+use pg_check::question::Question;
 use std::process::ExitCode;
 use std::time::Instant;
 
@@ -56,7 +54,7 @@ fn main() -> ExitCode {
 }
 
 fn parse(arguments: Vec<String>) -> Result<Arguments, String> {
-    let (mut files, mut slice, mut json, mut is_text) = (vec![], Slice { index: 0, count: 1 }, None, false);
+    let (mut files, mut slice, mut json, mut is_text) = (vec![], Slice::ALL, None, false);
     let mut rest = arguments.into_iter();
     while let Some(argument) = rest.next() {
         match argument.as_str() {
@@ -92,15 +90,8 @@ fn run(arguments: &Arguments) -> Result<bool, String> {
     let [model, property, certificate] = &arguments.files;
     let start = Instant::now();
     let (model_bytes, property_bytes, bytes) = (read(model)?, read(property)?, read(certificate)?);
-    let network = Network::read(&model_bytes).map_err(|e| format!("{model}: {e}"))?;
-    let text = std::str::from_utf8(&property_bytes).map_err(|_| format!("{property}: this is no text"))?;
-    let asked = Property::read(text).map_err(|e| format!("{property}: {e}"))?;
-    let outputs = network.stages.last().map_or(0, |stage| stage.rows.len());
-    if (asked.inputs, asked.outputs) != (network.inputs, outputs) {
-        return Err(format!("{property}: the property is not about a network of this size"));
-    }
-    let digests = [sha256::digest(&model_bytes), sha256::digest(&property_bytes)];
-    let result = judge(&network, &asked, digests, &bytes, arguments.slice, arguments.is_text);
+    let question = Question::read((model, &model_bytes), (property, &property_bytes)).map_err(|e| e.to_string())?;
+    let result = question.judge(&bytes, arguments.slice, arguments.is_text);
     if let (Ok(Summary { text: Some(text), .. }), true) = (&result, arguments.is_text) {
         print!("{text}");
         return Ok(true);
@@ -116,7 +107,7 @@ fn run(arguments: &Arguments) -> Result<bool, String> {
             bytes.len(),
             summary.generator
         ),
-        Err(Rejected { record, at, why }) => eprintln!("record {record}, at byte {at}: {why}"),
+        Err(rejected) => eprintln!("{rejected}"),
     }
     if let Some(path) = &arguments.json {
         std::fs::write(path, report(&result, bytes.len(), seconds)).map_err(|e| format!("{path}: {e}"))?;

@@ -56,7 +56,7 @@ fn mistakes_of_verify_are_named_and_exit_with_4() {
         (&["verify", &net, &good, "--timeout", "soon"], "not a number of seconds"),
         (&["verify", &net, &good, "--threads", "0"], "--threads"),
         (&["verify", &net, &good, "--engine", "steam"], "possible values: auto, phases, peregrinn"),
-        (&["verify", &net, &good, "--proof", &results], "does not write certificates"),
+        (&["verify", &net, &good, "--proof", &nowhere], "--proof: cannot write"),
         (&["verify", &net, &good, "--results", &nowhere], "--results: cannot write"),
         (&["verify", &net, &good, "--json", &folder], "it is a folder"),
         (&["verify", &net, &good, "--witness", "/proc/witness"], "--witness: cannot write /proc/witness"),

@@ -6,7 +6,9 @@
 //! is left out.
 
 use crate::files::{Draft, Hash, scratch};
+use serde::Serialize;
 use std::collections::BTreeSet;
+use std::fmt;
 use std::fs::File;
 use std::io::{self, BufWriter, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
@@ -54,12 +56,20 @@ enum What {
 }
 
 /// What is known of a certificate that was written.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Written {
+    pub file: String,
     pub bytes: u64,
     pub records: u64,
     /// Of the whole file, which the evidence is named by.
     pub sha256: String,
+}
+
+impl fmt::Display for Written {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        let Written { file, bytes, records, sha256 } = self;
+        write!(f, "certificate {file}: {bytes} bytes, {records} records, sha256 {sha256}")
+    }
 }
 
 /// Records as they come, in a file without a name beside the certificate's place.
@@ -195,7 +205,7 @@ impl Journal {
         out.put(&digest)?;
         let Hashed { file, hash, bytes } = out;
         file.into_inner().map_err(|e| e.into_error())?.keep()?;
-        Ok(Written { bytes, records, sha256: hash.digits() })
+        Ok(Written { file: self.path.display().to_string(), bytes, records, sha256: hash.digits() })
     }
 }
 

@@ -1,5 +1,6 @@
 //! The answer to a verification question, as types that cannot be made without their evidence.
 
+use crate::certificate::Written;
 use crate::property::{Disjunct, Property, Violation};
 use crate::replay;
 use crate::search::Proved;
@@ -38,6 +39,14 @@ impl Verdict {
             Verdict::Violated(_) => 1,
             Verdict::Unknown(StopReason::Timeout) => 3,
             Verdict::Unknown(_) => 2,
+        }
+    }
+
+    /// The certificate that was written of a proof.
+    pub fn certificate(&self) -> Option<&Written> {
+        match self {
+            Verdict::Holds(proved) => proved.certificate(),
+            _ => None,
         }
     }
 }

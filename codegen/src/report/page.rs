@@ -4,7 +4,7 @@ use super::Figure;
 use super::plot::escape;
 use super::run::Run;
 use super::tally::{Disagreement, Group, Tally, disagreements, groups};
-use crate::suite::Word;
+use crate::suite::{Word, size};
 use std::fmt::Write;
 
 const FRAME: &str = include_str!("page.html");
@@ -27,7 +27,8 @@ fn section(title: &str, content: &str) -> String {
 
 fn overview(runs: &[Run]) -> String {
     let mut table = Table::new();
-    table.head(&[
+    let certified = if runs.iter().any(is_certified) { &CERTIFICATES[..] } else { &[] };
+    let mut head = vec![
         ("name", "run"),
         ("", "instances"),
         ("", "unsat"),
@@ -37,18 +38,27 @@ fn overview(runs: &[Run]) -> String {
         ("", "error"),
         ("", "mean s"),
         ("", "LP calls"),
-        ("why", "settings"),
-    ]);
+    ];
+    head.extend(certified.iter().map(|(column, _)| ("", *column)));
+    head.push(("why", "settings"));
+    table.head(&head);
     for run in runs {
         let tally = Tally::of(run.outcomes.iter());
         let count = |word: Word| run.outcomes.iter().filter(|outcome| outcome.verdict == word).count().to_string();
         let words = [Word::Unsat, Word::Sat, Word::Timeout, Word::Unknown, Word::Error].map(count);
         let mut cells = vec![("name", run.name.clone()), ("", tally.instances.to_string())];
         cells.extend(words.map(|count| ("", count)));
-        cells.extend([("", seconds(tally.mean_seconds)), ("", calls(tally.mean_lp_calls)), ("why", settings(run))]);
+        cells.extend([("", seconds(tally.mean_seconds)), ("", calls(tally.mean_lp_calls))]);
+        cells.extend(certified.iter().map(|(_, text)| ("", text(&tally))));
+        cells.push(("why", settings(run)));
         table.row("", &cells);
     }
-    table.finish() + "\n<p>Means are over the instances that the run decided.</p>"
+    let mut note = String::from("Means are over the instances that the run decided.");
+    if !certified.is_empty() {
+        note += " Certificates are those that pg-check accepted, of those that were written, with their mean size and the mean \
+                 time to judge one.";
+    }
+    table.finish() + &format!("\n<p>{note}</p>")
 }
 
 /// Those of the search; the list's hash is of no use to a reader.
@@ -99,6 +109,20 @@ fn by_network(runs: &[Run]) -> String {
 /// What is shown of a run in the table by network: a name, and the text for a tally. What it did not count has no column.
 type Column = (&'static str, fn(&Tally) -> String);
 
+/// Of certificates, where there are any.
+const CERTIFICATES: [Column; 3] = [
+    ("certificates", |tally| match tally.certificates {
+        0 => "–".into(),
+        all => format!("{} of {all}", tally.accepted),
+    }),
+    ("size", |tally| tally.mean_bytes.map_or("–".into(), size)),
+    ("judge s", |tally| seconds(tally.mean_judging)),
+];
+
+fn is_certified(run: &Run) -> bool {
+    run.outcomes.iter().any(|outcome| outcome.certificate.is_some())
+}
+
 fn columns(run: &Run) -> Vec<Column> {
     let all = Tally::of(run.outcomes.iter());
     let mut columns: Vec<Column> = vec![
@@ -111,6 +135,9 @@ fn columns(run: &Run) -> Vec<Column> {
     }
     if all.mean_lp_calls.is_some() {
         columns.push(("LP calls", |tally| calls(tally.mean_lp_calls)));
+    }
+    if is_certified(run) {
+        columns.extend(CERTIFICATES);
     }
     columns
 }
@@ -143,7 +170,7 @@ fn contradictions(runs: &[Run]) -> String {
     table.finish()
 }
 
-/// Instances that ended otherwise than by their verifier.
+/// Instances that ended otherwise than by their verifier, or whose certificate was not accepted.
 fn troubles(runs: &[Run]) -> String {
     let mut table = Table::new();
     table.head(&[("name", "run"), ("name", "network"), ("name", "property"), ("name", "verdict"), ("name", "why")]);
@@ -160,7 +187,7 @@ fn troubles(runs: &[Run]) -> String {
         }
     }
     if count == 0 {
-        "<p>None: no verifier crashed, was killed or refused an instance.</p>".into()
+        "<p>None: no verifier crashed, was killed or refused an instance, and no certificate was rejected.</p>".into()
     } else {
         table.finish()
     }
@@ -208,6 +235,7 @@ impl Table {
 mod tests {
     use super::super::run::tests::sample;
     use super::*;
+    use crate::suite::{Certificate, Judgement};
 
     #[test]
     fn a_page_tells_all_and_needs_no_other_file() {
@@ -222,6 +250,20 @@ mod tests {
             "{page}"
         );
         assert!(!page.contains("href=") && !page.contains("src=") && !page.contains("{{"), "{page}");
+    }
+
+    #[test]
+    fn certificates_have_columns_where_there_are_any() {
+        let judged = |bytes, judgement| Some(Certificate { bytes, seconds: 0.25, judgement });
+        let mut run = sample("ours", &[(Word::Unsat, 1.0), (Word::Unsat, 1.0)]);
+        let plain = page(&[sample("theirs", &[(Word::Unsat, 1.0)])], &[]);
+        assert!(!plain.contains("certificates</th>") && !plain.contains("judge s"));
+        run.outcomes[0].certificate = judged(27_000, Judgement::Accepted);
+        run.outcomes[1].certificate = judged(29_000, Judgement::Rejected("record 7".into()));
+        let page = page(&[run, sample("theirs", &[(Word::Unsat, 1.0)])], &[]);
+        assert!(page.contains("<td>1 of 2</td><td>28 kB</td><td>0.25</td>"), "{page}");
+        assert!(page.contains("<td>1 of 1</td><td>27 kB</td><td>0.25</td>"), "by network: {page}");
+        assert!(page.contains("<td>–</td><td>–</td><td>–</td>"), "of the others nothing is known: {page}");
     }
 
     #[test]

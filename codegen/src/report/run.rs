@@ -1,7 +1,7 @@
 //! The results to compare, from folders of suites and from tables of other tools.
 
 use crate::error::Error;
-use crate::suite::{Word, read_folder};
+use crate::suite::{Certificate, Word, read_folder};
 use crate::table::{Table, plain_name};
 use serde_json::Value;
 use std::collections::HashSet;
@@ -25,7 +25,8 @@ pub struct Outcome {
     pub seconds: Option<f64>,
     pub limit: Option<f64>,
     pub lp_calls: Option<u64>,
-    /// Why there is no verdict.
+    pub certificate: Option<Certificate>,
+    /// Why there is no verdict, or no certificate that was accepted.
     pub trouble: Option<String>,
 }
 
@@ -84,13 +85,14 @@ fn folder(path: &Path) -> Result<Run, Error> {
     let real = path.canonicalize().map_err(|e| Error::file("find", path, e))?;
     let outcomes = records.into_iter().map(|record| Outcome {
         lp_calls: record.lp_calls(),
+        trouble: record.complaint(),
         network: record.network,
         property: record.property,
         eps: record.eps,
         verdict: record.verdict,
         seconds: Some(record.seconds),
         limit: Some(record.limit),
-        trouble: record.trouble,
+        certificate: record.certificate,
     });
     Ok(Run {
         name: real.file_name().unwrap_or_default().to_string_lossy().into_owned(),
@@ -116,6 +118,7 @@ fn table(path: &Path) -> Result<Vec<Run>, Error> {
             seconds: table.seconds(row, "seconds")?,
             limit: table.seconds(row, "limit")?,
             lp_calls: None,
+            certificate: None,
             trouble: None,
         };
         let name = if table.has("tool") { table.required(row, "tool")? } else { &stem };
@@ -142,6 +145,7 @@ pub mod tests {
             seconds: Some(seconds),
             limit: Some(60.0),
             lp_calls: Some(k as u64),
+            certificate: None,
             trouble: None,
         };
         Run { name: name.into(), settings: None, outcomes: outcomes.iter().enumerate().map(outcome).collect() }

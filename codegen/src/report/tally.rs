@@ -1,7 +1,7 @@
 //! Counting outcomes, and finding those that contradict each other.
 
 use super::run::{Outcome, Run};
-use crate::suite::Word;
+use crate::suite::{Judgement, Word};
 
 /// What a run did with some of its instances.
 #[derive(Debug, Default, PartialEq)]
@@ -12,11 +12,18 @@ pub struct Tally {
     /// Over instances that were decided, where known.
     pub mean_seconds: Option<f64>,
     pub mean_lp_calls: Option<f64>,
+    pub certificates: usize,
+    /// Of these, those that `pg-check` accepted.
+    pub accepted: usize,
+    /// Over the certificates.
+    pub mean_bytes: Option<f64>,
+    pub mean_judging: Option<f64>,
 }
 
 impl Tally {
     pub fn of<'a>(outcomes: impl Iterator<Item = &'a Outcome> + Clone) -> Tally {
         let count = |word: Word| outcomes.clone().filter(|outcome| outcome.verdict == word).count();
+        let certificates = outcomes.clone().filter_map(|outcome| outcome.certificate.as_ref());
         let decided = outcomes.clone().filter(|outcome| outcome.verdict.is_decided());
         Tally {
             instances: outcomes.clone().count(),
@@ -24,6 +31,10 @@ impl Tally {
             sat: count(Word::Sat),
             mean_seconds: mean(decided.clone().filter_map(|outcome| outcome.seconds)),
             mean_lp_calls: mean(decided.filter_map(|outcome| outcome.lp_calls).map(|calls| calls as f64)),
+            certificates: certificates.clone().count(),
+            accepted: certificates.clone().filter(|judged| judged.judgement == Judgement::Accepted).count(),
+            mean_bytes: mean(certificates.clone().map(|judged| judged.bytes as f64)),
+            mean_judging: mean(certificates.map(|judged| judged.seconds)),
         }
     }
 
@@ -91,14 +102,26 @@ pub fn disagreements(runs: &[Run]) -> Vec<Disagreement<'_>> {
 mod tests {
     use super::super::run::tests::sample;
     use super::*;
+    use crate::suite::Certificate;
 
     #[test]
     fn outcomes_are_counted() {
         let run = sample("a", &[(Word::Unsat, 1.0), (Word::Sat, 3.0), (Word::Timeout, 60.0), (Word::Error, 0.1)]);
         let tally = Tally::of(run.outcomes.iter());
-        let expected = Tally { instances: 4, unsat: 1, sat: 1, mean_seconds: Some(2.0), mean_lp_calls: Some(0.5) };
+        let (mean_seconds, mean_lp_calls) = (Some(2.0), Some(0.5));
+        let expected = Tally { instances: 4, unsat: 1, sat: 1, mean_seconds, mean_lp_calls, ..Tally::default() };
         assert_eq!((tally.undecided(), tally), (2, expected));
         assert_eq!(Tally::of([].iter()), Tally::default());
+    }
+
+    #[test]
+    fn certificates_are_counted() {
+        let mut run = sample("a", &[(Word::Unsat, 1.0); 3]);
+        let judged = |bytes, seconds, judgement| Some(Certificate { bytes, seconds, judgement });
+        run.outcomes[0].certificate = judged(1000, 0.5, Judgement::Accepted);
+        run.outcomes[2].certificate = judged(3000, 1.5, Judgement::Rejected("record 1".into()));
+        let Tally { certificates, accepted, mean_bytes, mean_judging, .. } = Tally::of(run.outcomes.iter());
+        assert_eq!((certificates, accepted, mean_bytes, mean_judging), (2, 1, Some(2000.0), Some(1.0)));
     }
 
     #[test]

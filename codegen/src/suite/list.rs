@@ -44,6 +44,14 @@ impl Instance {
         [last(&self.network).trim_end_matches(".onnx"), last(&self.property).trim_end_matches(".vnnlib")]
     }
 
+    /// The property's text. What is asked about an image is a text only beside the certificate that was written of it.
+    pub fn property_file(&self, certificate: &Path) -> PathBuf {
+        match self.eps {
+            None => PathBuf::from(&self.question[1]),
+            Some(_) => PathBuf::from(format!("{}.vnnlib", certificate.display())),
+        }
+    }
+
     /// What the instance's files are called: unique, and in the list's order.
     pub fn file_name(&self) -> String {
         let stems = self.stems().join("_");

@@ -1,8 +1,9 @@
 //! `pg-codegen suite`: a list of instances, each decided in a process of its own.
 //!
-//! [`list`] reads the instances, [`programs`] makes the verifiers, [`child`] runs one process, [`folder`] keeps what came
-//! out, and [`work`] is the loop around them.
+//! [`list`] reads the instances, [`programs`] makes the verifiers, [`child`] runs one process, [`certificate`] judges a proof,
+//! [`folder`] keeps what came out, and [`work`] is the loop around them.
 
+mod certificate;
 mod child;
 mod expected;
 mod folder;
@@ -16,11 +17,12 @@ mod work;
 
 use crate::build::RuntimeSource;
 use crate::error::Error;
+pub use certificate::{Certificate, Judgement, size};
 use clap::Args;
 use expected::Expected;
 use folder::Folder;
 pub use folder::read as read_folder;
-use list::List;
+use list::{Instance, List};
 use pg_runtime::cli::{Status, on_interrupt, say};
 use pg_runtime::options::Options;
 pub use record::{Record, Word};
@@ -48,12 +50,17 @@ OUT holds results.csv (category, network, property, prepare time, verdict, run t
 instance and the witnesses. An instance whose verifier crashes or refuses it has the verdict error and tells why; one
 that has to be killed some seconds after its limit has timeout.
 
+With --proofs every unsat has a certificate, which is judged as by pg-check as soon as its verifier has ended; that time is
+not the verifier's. summary.json and the JSON files of instances tell its size, the time to judge it, and whether it was
+accepted, rejected, or unusable because the judge cannot read the model or the property. What is asked about an image is
+written beside its certificate, with .vnnlib added to the name.
+
 Verifiers are built while instances run, on the cores that the jobs leave free (--jobs times --threads are taken); if they
 leave none, all are built before the first instance runs, so that no build slows a verifier down.
 
   exit code
-  0          all instances ran, and none disagrees with --expected
-  1          an instance disagrees
+  0          all instances ran, none disagrees with --expected, and no certificate was rejected
+  1          an instance disagrees, or its certificate was rejected
   2          interrupted; --resume goes on
   4          bad usage or input";
 
@@ -79,6 +86,9 @@ pub struct SuiteArgs {
     /// Compare with known verdicts: network, property and verdict, with a header
     #[arg(long, value_name = "FILE")]
     expected: Option<PathBuf>,
+    /// Write a certificate of each unsat to DIR and judge it
+    #[arg(long, value_name = "DIR")]
+    proofs: Option<PathBuf>,
     /// Leave stderr to errors
     #[arg(long)]
     quiet: bool,
@@ -86,6 +96,19 @@ pub struct SuiteArgs {
     options: Options,
     #[command(flatten, next_help_heading = "Runtime of the verifiers")]
     runtime: RuntimeSource,
+}
+
+impl SuiteArgs {
+    /// The place of an instance's certificate, if there is to be one.
+    fn proof(&self, instance: &Instance) -> Option<PathBuf> {
+        self.proofs.as_ref().map(|folder| folder.join(instance.file_name() + ".pgc"))
+    }
+
+    /// Whether a record has all that is asked for: one of a proof also the certificate, in its place and judged.
+    fn is_done(&self, instance: &Instance, record: &Record) -> bool {
+        let has = |proof: PathBuf| record.certificate.is_some() && proof.exists();
+        record.verdict != Word::Unsat || self.proof(instance).is_none_or(has)
+    }
 }
 
 /// Runs what is left to run, tells what came out, and returns the exit code.
@@ -102,6 +125,9 @@ pub fn run(args: &SuiteArgs) -> Result<u8, Error> {
         move || stop.store(true, Ordering::Relaxed)
     });
     let mut rows = folder.records(&list.instances);
+    for (instance, row) in list.instances.iter().zip(&mut rows) {
+        row.take_if(|record| !args.is_done(instance, record));
+    }
     let tell = |rows: &[Option<Record>]| {
         let comparison = expected.as_ref().map(|expected| expected.compare(rows.iter().flatten()));
         let summary = Summary::new(&args.list, &list, &settings, rows, comparison);
@@ -109,13 +135,20 @@ pub fn run(args: &SuiteArgs) -> Result<u8, Error> {
         folder.write_summary(&summary).map(|()| summary)
     };
     tell(&rows)?;
+    if let Some(proofs) = &args.proofs {
+        std::fs::create_dir_all(proofs).map_err(|e| Error::file("create", proofs, e))?;
+    }
     let suite = Suite { args, list: &list, options, folder: &folder, expected: expected.as_ref(), stop: &stop };
     let ran = suite.run(&mut rows, status, |rows| tell(rows).map(drop));
     folder.tidy();
     let summary = tell(&rows)?;
     ran?;
     println!("{summary}results in {}", folder.results().display());
-    Ok(match (rows.iter().all(Option::is_some), summary.disagrees()) {
+    for rejection in summary.rejections() {
+        say(&format!("{rejection}\n"));
+    }
+    let is_refuted = summary.disagrees() || !summary.rejections().is_empty();
+    Ok(match (rows.iter().all(Option::is_some), is_refuted) {
         (false, _) => {
             say("interrupted; --resume goes on\n");
             INTERRUPTED

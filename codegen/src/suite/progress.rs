@@ -65,7 +65,7 @@ impl<'a> Progress<'a> {
         let line = line(record, &self.tally, contradicted);
         match self.style {
             Style::Lines => say(&format!("{line}\n")),
-            Style::Bar if contradicted.is_some() || record.trouble.is_some() => self.status.tell(&line),
+            Style::Bar if contradicted.is_some() || record.complaint().is_some() => self.status.tell(&line),
             Style::Bar | Style::Silent => {}
         }
         self.draw();
@@ -169,8 +169,8 @@ fn line(record: &Record, tally: &Tally, contradicted: Option<Word>) -> String {
     if let Some(expected) = contradicted {
         line += &format!("  DISAGREES: {expected} was expected");
     }
-    if let Some(trouble) = &record.trouble {
-        line += &format!("  {}", trouble.replace('\n', " "));
+    if let Some(complaint) = record.complaint() {
+        line += &format!("  {}", complaint.replace('\n', " "));
     }
     line
 }

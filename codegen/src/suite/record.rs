@@ -1,5 +1,6 @@
 //! What is known of an instance once it has run: the verifier's own report, and what was seen from outside.
 
+use super::certificate::{Certificate, Judgement};
 use super::list::Instance;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -61,10 +62,17 @@ pub struct Record {
     pub trouble: Option<String>,
     /// The verifier's own.
     pub report: Option<Value>,
+    /// Of a proof, if one was asked for.
+    pub certificate: Option<Certificate>,
 }
 
 impl Record {
-    pub fn new(instance: &Instance, prepare_seconds: f64, outcome: Outcome) -> Record {
+    pub fn new(
+        instance: &Instance,
+        prepare_seconds: f64,
+        outcome: Outcome,
+        certificate: Option<Certificate>,
+    ) -> Record {
         Record {
             network: instance.network.clone(),
             property: instance.property.clone(),
@@ -75,12 +83,20 @@ impl Record {
             seconds: outcome.seconds,
             trouble: outcome.trouble,
             report: outcome.report,
+            certificate,
         }
     }
 
     /// Whether it is the record of this instance and not of what had its number before.
     pub fn is_of(&self, instance: &Instance) -> bool {
         (&self.network, &self.property, self.limit) == (&instance.network, &instance.property, instance.limit)
+    }
+
+    /// What went wrong, with the verifier or with its certificate.
+    pub fn complaint(&self) -> Option<String> {
+        let judgement = self.certificate.as_ref().map(|certificate| &certificate.judgement);
+        let objection = judgement.filter(|judgement| **judgement != Judgement::Accepted);
+        self.trouble.clone().or_else(|| objection.map(|why| format!("certificate {why}")))
     }
 
     /// The time that the verifier did not account for: to start and to end a process, and to see that.

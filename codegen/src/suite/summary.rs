@@ -1,5 +1,6 @@
 //! What a suite has come to, for programs and for people.
 
+use super::certificate::{Judgement, size};
 use super::expected::Comparison;
 use super::list::List;
 use super::record::{Record, Word};
@@ -22,7 +23,27 @@ pub struct Summary<'a> {
     run_seconds: f64,
     prepare_seconds: f64,
     overhead: Option<Overhead>,
+    certificates: Option<Certificates>,
     expected: Option<Comparison>,
+}
+
+/// What became of the certificates that were asked for.
+#[derive(Debug, Serialize)]
+struct Certificates {
+    accepted: usize,
+    rejected: Vec<Rejection>,
+    unusable: usize,
+    median_bytes: u64,
+    max_bytes: u64,
+    /// To judge all of them.
+    seconds: f64,
+}
+
+#[derive(Debug, Serialize)]
+pub struct Rejection {
+    network: String,
+    property: String,
+    why: String,
 }
 
 /// The time of a row that its verifier did not account for, in milliseconds.
@@ -53,12 +74,55 @@ impl<'a> Summary<'a> {
             run_seconds: done.iter().map(|record| record.seconds).sum(),
             prepare_seconds: done.iter().map(|record| record.prepare_seconds).sum(),
             overhead: Overhead::of(&done),
+            certificates: Certificates::of(&done),
             expected,
         }
     }
 
     pub fn disagrees(&self) -> bool {
         self.expected.as_ref().is_some_and(|comparison| !comparison.disagreements.is_empty())
+    }
+
+    pub fn rejections(&self) -> &[Rejection] {
+        self.certificates.as_ref().map_or(&[], |certificates| &certificates.rejected)
+    }
+}
+
+impl Certificates {
+    fn of(records: &[&Record]) -> Option<Certificates> {
+        let (mut accepted, mut rejected, mut unusable) = (0, vec![], 0);
+        let (mut sizes, mut seconds) = (vec![], 0.0);
+        for record in records {
+            let Some(certificate) = &record.certificate else { continue };
+            sizes.push(certificate.bytes);
+            seconds += certificate.seconds;
+            match &certificate.judgement {
+                Judgement::Accepted => accepted += 1,
+                Judgement::Unusable(_) => unusable += 1,
+                Judgement::Rejected(why) => {
+                    let [network, property, why] = [&record.network, &record.property, why].map(String::clone);
+                    rejected.push(Rejection { network, property, why });
+                }
+            }
+        }
+        sizes.sort_unstable();
+        let (median_bytes, max_bytes) = (*sizes.get(sizes.len() / 2)?, *sizes.last()?);
+        Some(Certificates { accepted, rejected, unusable, median_bytes, max_bytes, seconds })
+    }
+}
+
+impl fmt::Display for Certificates {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        let Certificates { accepted, rejected, unusable, median_bytes, max_bytes, seconds } = self;
+        let [median, most] = [*median_bytes, *max_bytes].map(|bytes| size(bytes as f64));
+        write!(f, "certificates: {accepted} accepted, {} rejected, {unusable} unusable; ", rejected.len())?;
+        write!(f, "{median} in the median, {most} at most; judged in {seconds:.1} s")
+    }
+}
+
+impl fmt::Display for Rejection {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        write!(f, "REJECTED: the certificate of {} {}: {}", self.network, self.property, self.why)
     }
 }
 
@@ -80,6 +144,9 @@ impl fmt::Display for Summary<'_> {
         }
         if let Some(Overhead { mean_ms, max_ms }) = self.overhead {
             writeln!(f, "overhead {mean_ms:.1} ms an instance beyond the verifier's own time, {max_ms:.1} ms at most")?;
+        }
+        if let Some(certificates) = &self.certificates {
+            writeln!(f, "{certificates}")?;
         }
         if let Some(Comparison { file, agree, undecided, not_listed, disagreements }) = &self.expected {
             let counts = format!("{agree} agree, {} disagree, {undecided} undecided", disagreements.len());

@@ -4,6 +4,7 @@
 //! that the jobs leave free. Where they leave none, all verifiers are built before the first instance runs.
 
 use super::SuiteArgs;
+use super::certificate::Certificate;
 use super::child::Task;
 use super::expected::Expected;
 use super::folder::Folder;
@@ -11,12 +12,13 @@ use super::list::{Instance, List};
 use super::programs::{Programs, make};
 use super::progress::Progress;
 use super::queue::Queue;
-use super::record::{Outcome, Record};
+use super::record::{Outcome, Record, Word};
 use crate::build::Cargo;
 use crate::error::Error;
 use pg_runtime::cli::{Status, say};
 use pg_runtime::options::Options;
 use std::collections::HashSet;
+use std::ffi::OsStr;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
@@ -174,6 +176,7 @@ impl Suite<'_> {
     /// Runs one instance and keeps its record; `None` if the suite was stopped meanwhile.
     fn decide(&self, instance: &Instance, queue: &Queue) -> Result<Option<Record>, Error> {
         let (command, seconds) = queue.command(instance);
+        let proof = self.args.proof(instance);
         let outcome = match command {
             Err(reason) => Some(Outcome::refused(reason)),
             Ok(mut command) => {
@@ -181,14 +184,18 @@ impl Suite<'_> {
                 let options = Options { timeout: Some(instance.limit), ..self.options.clone() };
                 command.args(options.arguments()).arg("--quiet");
                 command.arg("--json").arg(&report).arg("--witness").arg(self.folder.witness(instance));
+                command.args(proof.iter().flat_map(|file| [OsStr::new("--proof"), file.as_os_str()]));
                 let task = Task { command, limit: instance.limit, report, stderr };
                 task.run(self.stop).map_err(|e| Error::File(format!("cannot run {}: {e}", instance.file_name())))?
             }
         };
         let Some(outcome) = outcome else { return Ok(None) };
+        let judged = proof
+            .filter(|_| outcome.verdict == Word::Unsat)
+            .map(|file| Certificate::judge(&file, &instance.network_file, &instance.property_file(&file)));
         let first = self.list.instances.iter().find(|other| other.network_file == instance.network_file);
         let is_first = first.is_some_and(|first| first.number == instance.number);
-        let record = Record::new(instance, if is_first { seconds } else { 0.0 }, outcome);
+        let record = Record::new(instance, if is_first { seconds } else { 0.0 }, outcome, judged);
         self.folder.keep(instance, &record)?;
         Ok(Some(record))
     }

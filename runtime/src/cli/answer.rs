@@ -51,8 +51,9 @@ pub fn summary(model: &Model, question: &Question, outcome: &Outcome) -> String 
         true => "note: the input set is empty: no input meets the property's bounds, so it holds of any network\n",
         false => "",
     };
+    let certificate = outcome.verdict.certificate().map(|written| format!("{written}\n")).unwrap_or_default();
     format!(
-        "{}, {}: {word}, {meaning}\n{total:.3} s by {}, {} nodes, {} leaves, depth {}, {} LP calls, {} samples\n{empty}",
+        "{}, {}: {word}, {meaning}\n{total:.3} s by {}, {} nodes, {} leaves, depth {}, {} LP calls, {} samples\n{empty}{certificate}",
         model.name,
         question.file,
         counters.chosen,
@@ -67,7 +68,7 @@ pub fn summary(model: &Model, question: &Question, outcome: &Outcome) -> String 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::cli::tests::{question, violated};
+    use crate::cli::tests::{proved, question, violated};
     use crate::report::{Counters, Times};
 
     #[test]
@@ -107,6 +108,9 @@ mod tests {
         let gave_up = text(Verdict::Unknown(StopReason::GaveUp("no way on".into())), "0");
         assert!(gave_up.contains("unknown, neither proved nor violated: no way on"), "{gave_up}");
         assert!(!gave_up.contains("note"));
+        let unsat = text(proved(), "0");
+        assert!(unsat.ends_with("\ncertificate p.pgc: 27062 bytes, 1035 records, sha256 a hash\n"), "{unsat}");
+        assert!(!sat.contains("certificate"));
         let empty = text(Verdict::Unknown(StopReason::Timeout), "2");
         assert!(empty.contains("timeout, neither proved nor violated in the given time"), "{empty}");
         assert!(empty.contains("note: the input set is empty"), "{empty}");

@@ -1,6 +1,7 @@
 //! The full report of a run, in JSON.
 
 use super::question::{Question, Robustness};
+use crate::certificate::Written;
 use crate::ending::apply;
 use crate::options::Options;
 use crate::report::{Counters, Times};
@@ -27,6 +28,7 @@ struct Report<'a> {
     /// In seconds.
     times: &'a Times,
     witness: Option<WitnessPart>,
+    certificate: Option<&'a Written>,
 }
 
 #[derive(Serialize)]
@@ -88,6 +90,7 @@ pub fn report(network: &dyn Network, question: &Question, options: &Options, out
         counters: &outcome.counters,
         times: &outcome.times,
         witness,
+        certificate: outcome.verdict.certificate(),
     };
     serde_json::to_string_pretty(&report).expect("a report of plain data") + "\n"
 }
@@ -95,19 +98,19 @@ pub fn report(network: &dyn Network, question: &Question, options: &Options, out
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::cli::tests::{Toy, question, violated};
+    use crate::cli::tests::{Toy, proved, question, violated};
+
+    fn parsed(verdict: Verdict) -> serde_json::Value {
+        let options = Options { threads: None, timeout: Some(2.5), ..Options::default() }.resolved();
+        let outcome =
+            Outcome { verdict, counters: Counters::default(), times: Times::default(), tuning: "a hash".into() };
+        let text = report(&Toy([2.0, 3.0], Ending::Softmax), &question("0"), &options, &outcome);
+        serde_json::from_str(&text).unwrap()
+    }
 
     #[test]
     fn a_report_holds_everything() {
-        let options = Options { threads: None, timeout: Some(2.5), ..Options::default() }.resolved();
-        let outcome = Outcome {
-            verdict: violated(),
-            counters: Counters::default(),
-            times: Times::default(),
-            tuning: "a hash".into(),
-        };
-        let text = report(&Toy([2.0, 3.0], Ending::Softmax), &question("0"), &options, &outcome);
-        let json: serde_json::Value = serde_json::from_str(&text).unwrap();
+        let json = parsed(violated());
         assert_eq!(json["tool"], concat!("pg-codegen ", env!("CARGO_PKG_VERSION")));
         assert_eq!(json["verdict"], "sat");
         assert!(json["reason"].is_null());
@@ -123,5 +126,13 @@ mod tests {
         assert_eq!(json["witness"]["input"][0].as_f64(), Some(f64::from(0.1f32)));
         assert_eq!(json["witness"]["output"][1], f64::from(0.7310586f32), "what the model gives out");
         assert_eq!(json["model"]["ending"], "Softmax");
+        assert!(json["certificate"].is_null());
+    }
+
+    #[test]
+    fn a_proof_shows_its_certificate() {
+        let json = parsed(proved());
+        let expected = serde_json::json!({ "file": "p.pgc", "bytes": 27062, "records": 1035, "sha256": "a hash" });
+        assert_eq!((&json["verdict"], &json["certificate"]), (&"unsat".into(), &expected));
     }
 }

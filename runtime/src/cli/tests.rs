@@ -1,7 +1,11 @@
 //! What the tests of the command line share.
 
 use super::question::Question;
+use crate::certificate::Written;
+use crate::options::Options;
 use crate::property::Property;
+use crate::report::Control;
+use crate::search::verify;
 use crate::verdict::{Verdict, Witness};
 use pg_core::kernel::ZERO;
 use pg_core::map::{Dense, Map};
@@ -42,6 +46,7 @@ pub fn question(low: &str) -> Question {
         file: "p.vnnlib".into(),
         sha256: "property's".into(),
         robustness: None,
+        text: None,
         notes: Vec::new(),
     }
 }
@@ -49,4 +54,13 @@ pub fn question(low: &str) -> Question {
 pub fn violated() -> Verdict {
     let witness = Witness::replay(&Toy([2.0, 3.0], Ending::None), &question("0").property, &[0.1]);
     Verdict::Violated(witness.expect("every input is one"))
+}
+
+/// A proof about no input at all, with a certificate.
+pub fn proved() -> Verdict {
+    let (network, property) = (Toy([2.0, 3.0], Ending::None), question("2").property);
+    let outcome = verify(&network, &property, &Options::default(), &Control::new(None));
+    let Verdict::Holds(proved) = outcome.verdict else { panic!("the property is of no input") };
+    let written = Written { file: "p.pgc".into(), bytes: 27062, records: 1035, sha256: "a hash".into() };
+    Verdict::Holds(proved.with(written))
 }
