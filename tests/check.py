@@ -13,10 +13,11 @@ D·R². Floating point only proposes the weights of means, which are judged exac
 import ast, functools, gzip, hashlib, itertools, math, re, struct, sys
 from collections import namedtuple
 from fractions import Fraction
-from operator import add, mul
+from operator import add, le, mul, sub
 
 R = 1 << 64
 ONE = -1  # the variable of a form's constant
+ADAPTIVE, PARALLEL = lambda k, j, m, l, u: m if u > -l else 0, lambda k, j, m, l, u: m * u // (u - l)  # for μ > 0, undecided
 VARINT = re.compile(rb"[\x80-\xff]*[\x00-\x7f]")
 Tensor = namedtuple("Tensor", "shape items")  # items: affine forms, variable -> coefficient, row-major
 Line = namedtuple("Line", "top seed a e scale")  # scale·f = e + a·x + seed·z_top; the seed over R
@@ -31,7 +32,7 @@ class Reader:
     """Bytes, read one after the other."""
 
     def __init__(self, data):
-        self.data, self.at = data, 0
+        self.data, self.at, self.records = data, 0, 0
 
     def take(self, size):
         """The next bytes."""
@@ -112,14 +113,9 @@ def total(pairs):
     return {key: value for key, value in out.items() if value}
 
 
-def times(a, b):
-    """The product of two forms, one of them constant."""
-    a, b = (a, b) if set(b) <= {ONE} else (b, a)
-    return total([(a, number(b))])
-
-
 OPERATORS = {"Add": lambda a, b: total([(a, 1), (b, 1)]), "Sub": lambda a, b: total([(a, 1), (b, -1)]),
-             "Mul": times, "Div": lambda a, b: total([(a, 1 / number(b))])}
+             "Mul": lambda a, b: total([(a, number(b)) if set(b) <= {ONE} else (b, number(a))]),
+             "Div": lambda a, b: total([(a, 1 / number(b))])}
 
 
 def elementwise(op, x, y):
@@ -154,16 +150,11 @@ def operator(name, node, args):
     if name == "MatMul" or name == "Gemm" and not whole("transA", 0):
         out = elementwise("Mul", product(x, y, whole("transB", 0)), Tensor([], [{ONE: real("alpha")}]))
         return elementwise("Add", out, elementwise("Mul", z, Tensor([], [{ONE: real("beta")}]))) if z else out
-    if name == "Flatten":
-        rows = math.prod(x.shape[:whole("axis", 1)])
-        return reshaped(x.items, [rows, len(x.items) // rows])
-    if name == "Reshape" and not whole("allowzero", 0):
-        shape = [int(number(form)) or x.shape[i] for i, form in enumerate(y.items)]
+    if name == "Flatten" or name == "Reshape" and not whole("allowzero", 0):
+        shape = [int(number(n)) or x.shape[i] for i, n in enumerate(y.items)] if y else [math.prod(x.shape[:whole("axis", 1)]), -1]
         return reshaped(x.items, [len(x.items) // -math.prod(shape) if n == -1 else n for n in shape])
-    if name == "Constant" and "value" in attributes:
-        return tensor(attributes["value"][5][-1])
-    ensure(name == "Identity", f"the operator {name} is not supported")
-    return x
+    ensure(name in ("Identity", "Constant"), f"the operator {name} is not supported")
+    return x or tensor(attributes["value"][5][-1])
 
 
 def model(data):
@@ -171,7 +162,7 @@ def model(data):
     graph = fields(fields(data)[7][-1])
     env = {"": None, **{text(fields(raw), 8): tensor(raw) for raw in graph.get(5, [])}}
     (x,), (y,) = ([v for v in map(fields, graph[n]) if text(v, 1) not in env] for n in (11, 12))
-    shape = [max(fields(d).get(1, [1])[-1], 1) for d in fields(fields(fields(x[2][-1])[1][-1])[2][-1]).get(1, [])]
+    shape = [max(integers(fields(d).get(1, [1]))[-1], 1) for d in fields(fields(fields(x[2][-1])[1][-1])[2][-1]).get(1, [])]
     known, stages = math.prod(shape), []
     env[text(x, 1)] = Tensor(shape, [{i: 1} for i in range(known)])
     for node in map(fields, graph.get(1, [])):
@@ -218,11 +209,337 @@ def disjuncts(data, inputs, outputs):
         elif command == "assert":
             found = cases(formula)
             common, rest = (common + found[0], rest) if len(found) == 1 else (common, [x + y for x in rest for y in found])
-    names = [f"X_{i}" for i in range(inputs)] + [f"Y_{i}" for i in range(outputs)]
+    xs, ys = [f"X_{i}" for i in range(inputs)], [f"Y_{i}" for i in range(outputs)]
     for case in rest:
-        box, rows, possible = ([-math.inf] * inputs, [math.inf] * inputs), [], True
-        for row in common + case:
-            row = [row.pop(ONE, Fraction(0)) if n == ONE else row.get(n, 0) for form in [dict(row)] for row in [form] for n in [ONE] + names]
-            used = [i for i, c in enumerate(row) if c and i]
-        out.append((box, rows))
+        lo, hi, rows, possible = {}, {}, [], True
+        for form in common + case:
+            d, names = form.get(ONE, Fraction(0)), list(set(form) - {ONE})
+            ensure(set(names) <= {*xs, *ys}, "the model has no such input or output")
+            if len(names) == 1 and names[0] in xs:
+                end, (side, pick) = -d / form[names[0]], (hi, min) if form[names[0]] > 0 else (lo, max)
+                side[names[0]] = pick(side.get(names[0], end), end)
+            elif names:
+                rows.append([form.get(name, 0) for name in [ONE] + xs + ys])
+            else:
+                possible &= d <= 0
+        box = [lo[n] for n in xs], [hi[n] for n in xs]
+        out += [(box, rows)] if possible and all(map(le, *box)) else []
     return out
+
+
+# The bounds. A pair b has the lower and the upper ends, of the inputs' box and of each hidden stage.
+
+class Network:
+    """The affine maps between the stages, integers over D: stage 0 is the inputs, stage `top` the output."""
+
+    def __init__(self, count, stages, output, widths):
+        """The neurons that the widths keep."""
+        first = list(itertools.accumulate(map(len, stages), initial=count))
+        keep, read, self.top = [], {key for form in output for key in form}, len(stages) + 1
+        ensure(len(widths) == len(stages), "the count of stages")
+        for k in reversed(range(len(stages))):
+            kept = [n for n in range(first[k], first[k + 1]) if n in read or widths[k] == len(stages[k])]
+            ensure(len(kept) == widths[k], f"the width of stage {k}")
+            stages[k] = [stages[k][n - first[k]] for n in kept]
+            read.update(key for form in stages[k] for key in form)
+            keep.insert(0, kept)
+        stages, sources = [[]] + stages + [output], [range(count)] + keep
+        self.size, self.number = list(map(len, sources)), [(k, j) for k, s in enumerate(sources) for j in range(len(s)) if k]
+        self.D = math.lcm(*(c.denominator for stage in stages for form in stage for c in form.values()))
+        whole = lambda form, n: int(form[n] * self.D) if n in form else 0
+        self.bias = [[whole(form, ONE) for form in stage] for stage in stages]
+        blocks = [{s: [[whole(form, n) for n in sources[s]] for form in stage] for s in range(k)} for k, stage in enumerate(stages)]
+        self.rows = [{s: block for s, block in reads.items() if any(map(any, block))} for reads in blocks]
+        self.columns = [{s: list(zip(*block)) for s, block in reads.items()} for reads in self.rows]
+
+    def interval(self, k, j, b):
+        """What intervals say of a neuron."""
+        ends = [(a * max(l, 0), a * max(u, 0)) if s else (a * l, a * u)
+                for s, block in self.rows[k].items() for a, l, u in zip(block[j], b[0][s], b[1][s])]
+        low, high = (R * self.bias[k][j] + sum(itertools.starmap(pick, ends)) for pick in (min, max))
+        return low // self.D, -(-high // self.D)
+
+    def neuron(self, k, j, sign):
+        """A neuron, or its opposite."""
+        return Line(k, [sign * R * (i == j) for i in range(self.size[k])], [0] * self.size[0], 0, 1)
+
+    def line(self, rows, weights):
+        """The sum of rows with these weights, scaled to integers."""
+        sums = [sum(map(mul, weights, column), Fraction(0)) for column in zip(*rows)]
+        scale, n = math.lcm(*(x.denominator for x in sums)), self.size[0] + 1
+        e, *sums = (int(x * scale) for x in sums)
+        return Line(self.top, [c * R for c in sums[n - 1:]], sums[:n - 1], e, scale)
+
+    def back(self, line, b, slope, fixed={}, hull=None):
+        """A function of the inputs nowhere above the line: a constant over D·R², coefficients over D·R; with a list `hull`, but for
+        the neurons that it collects."""
+        D, const, mu = self.D, line.e * self.D * R * R, [[a * self.D * R for a in line.a]] + [[0] * n for n in self.size[1:]]
+        for k in range(max([line.top] + [k for k, _ in fixed]), 0, -1):
+            nu = [0] * len(self.bias[k])
+            for j, m in enumerate(mu[k]) if k < self.top else ():
+                l, u = b[0][k][j], b[1][k][j]
+                if (k, j) in fixed:
+                    v = m // D - fixed[k, j][1] if fixed[k, j][0] else fixed[k, j][1]
+                elif not m:  # also where it is off
+                    continue
+                elif l >= 0:
+                    v = m // D
+                elif m > 0:
+                    v = slope(k, j, m, l, u) // D
+                elif hull is None or set(self.rows[k]) != {0}:
+                    v = m * u // ((u - l) * D)
+                else:
+                    hull.append((-u, k, j, m))
+                    continue
+                ends = (m * l if l > 0 else 0) - v * D * l, (m * u if u > 0 else 0) - v * D * u
+                const += min(*ends, 0) if l < 0 < u else min(ends)
+                nu[j] = v
+            nu = list(map(add, nu, line.seed)) if k == line.top else nu
+            const += R * sum(map(mul, nu, self.bias[k]))
+            used = [v for v in nu if v]
+            for s, columns in self.columns[k].items():  # μ of a neuron that is off plays no part, and stays 0
+                mu[s] = [m + sum(map(mul, itertools.compress(column, nu), used)) if not s or u > 0 else 0
+                         for m, column, u in zip(mu[s], columns, b[1][s])]
+        return const, mu[0]
+
+    def hulls(self, form, b, hull):
+        """Bounds over D·R² with the hull for the neurons in the list; in every turn each of them chooses σ again."""
+        width, taken, cost = list(map(sub, b[1][0], b[0][0])), {}, {}
+        pull = list(map(mul, form[1], width))  # over 2·D·R², as all that follows
+        const = 2 * form[0] + sum(m * (l + u) for m, l, u in zip(form[1], b[0][0], b[1][0]))
+        for _ in range(3):
+            for u, k, j, m in sorted(hull):
+                need, row = m * u, self.rows[k][0][j]
+                pull = list(map(add, pull, taken.get((k, j), itertools.repeat(0))))
+                cap = [-m * abs(a) * w // self.D for a, w in zip(row, width)]
+                free = [min(max(p if a > 0 else -p, 0), c) for p, a, c in zip(pull, row, cap)]
+                F, C = sum(free), sum(cap)
+                take = [f * need // F if F >= need else f + (c - f) * (min(need, C) - F) // max(C - F, 1) for f, c in zip(free, cap)]
+                cost[k, j] = sum(take) + 2 * max(0, need - sum(take))
+                taken[k, j] = [t if a > 0 else -t for t, a in zip(take, row)]
+                pull = list(map(sub, pull, taken[k, j]))
+            yield (const - sum(cost.values()) - sum(map(abs, pull))) // 2
+
+    def bounds(self, box, around=None, cell=False):
+        """The bounds of all stages on a box: by intervals or, on a cell, by its rule."""
+        b = [[math.floor(x * R) for x in box[0]]], [[math.ceil(x * R) for x in box[1]]]
+        for k in range(1, self.top):
+            ranges = [self.interval(k, j, b) for j in range(self.size[k])]
+            b[0].append([l for l, _ in ranges])
+            b[1].append([u for _, u in ranges])
+            for j, (l, u) in enumerate(ranges if cell else ()):
+                l, u = max(l, 0) if around and around[0][k][j] >= 0 else l, min(u, 0) if around and around[1][k][j] <= 0 else u
+                if k > 1 and l < 0 < u:
+                    low, high = (least(self.back(self.neuron(k, j, sign), b, ADAPTIVE), b) // (self.D * R) for sign in (1, -1))
+                    l, u = max(l, low), min(u, -high)
+                b[0][k][j], b[1][k][j] = l, u
+        return b
+
+
+def least(form, b):
+    """The least value of a function on the box, over D·R²."""
+    return form[0] + sum(m * (l if m > 0 else u) for m, l, u in zip(form[1], b[0][0], b[1][0]))
+
+
+def propose(forms, b):
+    """Weights of the mean with the largest least value on the box, by the simplex method in floating point."""
+    n, m, ends = len(b[0][0]), len(forms), list(zip(b[0][0], b[1][0]))
+    unit = max(abs(x) * R for const, mu in forms for x in (const // R, *mu)) or 1
+    centre = [(2 * const + sum(x * (l + u) for x, (l, u) in zip(mu, ends))) / unit for const, mu in forms]
+    # Largest Σ weight·centre − Σ size with ±Σ weight·swing ≤ size for every input, and Σ weight ≤ 1; then the slacks.
+    table = [[sign * mu[i] * (u - l) / unit for _, mu in forms] + [-(i == k) for k in range(n)]
+             for i, (l, u) in enumerate(ends) for sign in (1, -1)] + [[1] * m + [0] * n]
+    table = [row + [r == k for k in range(2 * n + 1)] + [r == 2 * n] for r, row in enumerate(table)]
+    goal, basis = centre + [-1] * n + [0] * (2 * n + 2), list(range(m + n, m + 3 * n + 1))
+    for _ in range(500):
+        enter = next((c for c, gain in enumerate(goal[:-1]) if gain > 1e-12), 0)
+        leave = [(row[-1] / row[enter], basis[r], r) for r, row in enumerate(table) if row[enter] > 1e-12]
+        if goal[enter] <= 1e-12 or not leave:
+            break
+        r = min(leave)[2]
+        basis[r], table[r] = enter, [x / table[r][enter] for x in table[r]]
+        for row in table[:r] + table[r + 1:] + [goal]:
+            row[:] = [x - row[enter] * y for x, y in zip(row, table[r])] if row[enter] else row
+    return [max([0] + [round(row[-1] * R) for r, row in enumerate(table) if basis[r] == i]) for i in range(m)]
+
+
+# The certificate.
+
+class Judge(Reader):
+    """Reads a certificate from its beginning to its end, and takes nothing in it on trust."""
+
+    def file(self, parts, found, hashes):
+        """The whole file."""
+        self.data, digest = self.data[:-32], self.data[-32:]
+        ensure(hashlib.sha256(self.data).digest() == digest, "the digest")
+        ensure(self.take(68) == b"PGC1" + hashes, "it is not about these files")
+        ensure((name := self.take(self.integer())).decode(errors="ignore").encode() == name and self.take(1) == b"\0", "the heading")
+        self.net, self.disjuncts = Network(*parts, [self.integer() for _ in range(self.integer())]), found
+        left = set(range(len(found)))
+        while (kind := self.take(1)) == b"\1":
+            self.records += 1
+            mine = self.ascending(left)
+            ensure(mine and all(found[d][0] == found[mine[0]][0] for d in mine), "a region of no box, or of several")
+            self.region(set(mine), found[mine[0]][0])
+            left -= set(mine)
+        ensure(kind == b"\0" and self.integer() == self.records and self.at == len(self.data) and not left, "the end comes wrong")
+
+    def ascending(self, allowed):
+        """A list of disjuncts."""
+        numbers = list(itertools.accumulate((self.integer() for _ in range(self.integer())), lambda last, n: last + n + 1))
+        ensure(set(numbers) <= allowed, "a disjunct that has no place here")
+        return numbers
+
+    def region(self, left, box):
+        """The records of a region."""
+        b = self.net.bounds(box)
+        while True:
+            self.records += 1
+            if (kind := self.take(1)[0]) == 2:
+                self.bound(b)
+            elif kind == 3:
+                self.close(left, b)
+            elif kind == 4:
+                mine = self.ascending(left)
+                self.cell(mine, box, None)
+                left -= set(mine)
+            else:
+                return ensure(kind == 5 and not left, "no record, or a disjunct is left open")
+
+    def bound(self, b):
+        """A bound of a neuron, which holds from then on."""
+        net, k, side, value = self.net, self.integer() + 1, self.integer(), self.real()
+        j, sign = side // 2, -1 if side % 2 else 1
+        ensure(k < net.top and j < net.size[k], "a neuron that is none")
+        line, interval = net.neuron(k, j, sign), net.interval(k, j, b)[side % 2] * sign * net.D * R
+        self.proof(Claim(lambda _: line, 0, lambda low: low >= value * net.D * R * R), b, [interval])
+        b[side % 2][k][j] = min(b[1][k][j], math.ceil(-value * R)) if side % 2 else max(b[0][k][j], math.floor(value * R))
+
+    def close(self, left, b):
+        """A disjunct, closed by a row or by combinations of rows."""
+        d, what = self.integer(), self.integer()
+        ensure(d in left and max(what, 1) <= len(self.disjuncts[d][1]), "a disjunct that is not open, or no row of it")
+        rows = self.disjuncts[d][1][what - 1:what] or self.disjuncts[d][1]
+        line = lambda weights: self.net.line(rows, weights or [1])
+        self.proof(Claim(line, 0 if what else len(rows), lambda low: low > 0), b, [] if what else None)
+        left.remove(d)
+
+    def proof(self, claim, b, known):
+        """A proof of a claim: by a rule, or by bounds that are known besides, unless this is None; or by a tree."""
+        if (kind := self.take(1)[0]) == 1:
+            alpha = {(k, j): 255 if b[1][k][j] > -b[0][k][j] else 0 for k, j in self.net.number}
+            return self.node(self.changes(alpha), {}, claim, b)
+        ensure(kind == 0 and known is not None, "a proof of no kind")
+        rules = (least(self.net.back(claim.line([]), b, slope), b) for slope in (ADAPTIVE, PARALLEL))
+        ensure(any(map(claim.enough, itertools.chain(known, rules))), "the rules give less")
+
+    def changes(self, alpha):
+        """The parts α after changes."""
+        alpha, n = dict(alpha), -1
+        for _ in range(self.integer()):
+            n += self.integer() + 1
+            ensure(n < len(alpha), "a neuron that is none")
+            alpha[self.net.number[n]] = self.take(1)[0]
+        return alpha
+
+    def node(self, alpha, way, claim, b):
+        """A node of a tree, `way` being the phases that are fixed; a leaf by the rule node, with the chord, else with the hull."""
+        net, kind = self.net, self.take(1)[0]
+        if kind:
+            n = self.integer()
+            ensure(kind == 1 and n < len(net.number) and net.number[n] not in way, "a node")
+            k, j = net.number[n]
+            l, u = b[0][k][j], b[1][k][j]
+            for on in (False, True):
+                b[0][k][j], b[1][k][j] = (max(l, 0), u) if on else (l, min(u, 0))
+                self.node(alpha, {**way, (k, j): on}, claim, b)
+            b[0][k][j], b[1][k][j] = l, u
+            return
+        weights, alpha, betas = [self.real() for _ in range(claim.rows)], self.changes(alpha), [self.real() for _ in way]
+        ensure(min(betas + weights, default=0) >= 0, "a number below 0")
+        line, slope, hull = claim.line(weights), lambda k, j, m, l, u: m * alpha[k, j] // 255, []
+        fixed = {n: (way[n], int(beta * line.scale * R)) for n, beta in zip(way, betas)}
+        if not claim.enough(least(net.back(line, b, slope, fixed), b)):
+            form = net.back(line, b, slope, fixed, hull)
+            ensure(any(map(claim.enough, net.hulls(form, b, hull))), "a leaf's bound is less")
+
+    def cell(self, left, box, around):
+        """A cell, and those that it is cut into."""
+        b, left = self.net.bounds(box, around, True), list(left)
+        while (kind := self.take(1)[0]) == 2:
+            d = self.integer()
+            ensure(d in left, "a disjunct that is not open here")
+            self.closed(d, box, b, around)
+            left.remove(d)
+        if kind == 0:
+            return [self.closed(d, box, b, around) for d in left]
+        i, at = self.integer(), self.real("<d")
+        ensure(kind == 1 and i < len(box[0]) and box[0][i] < at < box[1][i], "no cell, or a cut outside of it")
+        for part in halves(box, i, at):
+            self.cell(left, part, better(b, around))
+
+    def closed(self, d, box, b, around, halvings=8):
+        """A disjunct is closed on a cell, or on its halves."""
+        rows, tight = self.disjuncts[d][1], better(b, around)
+        forms = self.forms(rows, b)
+        if not rows or not positive(forms, b) and not (around and positive(self.forms(rows, tight), b)):
+            ensure(halvings and rows, f"disjunct {d} is not closed on a cell")
+            i = max(range(len(box[0])), key=lambda i: sum(abs(mu[i]) for _, mu in forms) * (box[1][i] - box[0][i]))
+            for part in halves(box, i, (box[0][i] + box[1][i]) / 2):
+                self.closed(d, part, self.net.bounds(part, tight, True), tight, halvings - 1)
+
+    def forms(self, rows, b):
+        """Three functions of the inputs for every row, nowhere above it."""
+        net, out = self.net, []
+        for r in range(len(rows)):
+            line = net.line(rows, [i == r for i in range(len(rows))])
+            out += [net.back(line, b, PARALLEL), net.back(line, b, ADAPTIVE)]
+            h, above = [[l if m > 0 else u for m, l, u in zip(out[-1][1], b[0][0], b[1][0])]], set()
+            for k in range(1, net.top):
+                z = [R * c + sum(sum(map(mul, rows[j], h[s])) for s, rows in net.rows[k].items()) for j, c in enumerate(net.bias[k])]
+                above |= {(k, j) for j, value in enumerate(z) if value > 0}
+                h.append([max(value // net.D, 0) for value in z])
+            out.append(net.back(line, b, lambda k, j, m, l, u: m if (k, j) in above else 0))
+        return out
+
+
+def positive(forms, b):
+    """Whether one of the functions, or a mean of them, is positive on the box."""
+    if any(least(form, b) > 0 for form in forms):
+        return True
+    weights = propose(forms, b)
+    const, *mu = (sum(map(mul, weights, column)) for column in zip(*([const, *mu] for const, mu in forms)))
+    return least((const, mu), b) > 0
+
+
+def halves(box, i, at):
+    """The parts of a box below and above a value of an input."""
+    below, above = (side[:i] + [at] + side[i + 1:] for side in (box[1], box[0]))
+    return (box[0], below), (above, box[1])
+
+
+def better(b, around):
+    """The better of the bounds on a cell and around it."""
+    return [side[:1] + [list(map(pick, *stages)) for stages in zip(side[1:], outer[1:])]
+            for pick, side, outer in zip((max, min), b, around or b)]
+
+
+def main(paths):
+    """Judges a certificate."""
+    try:
+        files = [gzip.decompress(f) if f[:2] == b"\x1f\x8b" else f for f in (open(path, "rb").read() for path in paths)]
+        parts = model(files[0])
+        found, judge = disjuncts(files[1], parts[0], len(parts[2])), Judge(files[2])
+    except Exception as error:
+        return print(f"a file cannot be used: {error!r}", file=sys.stderr) or 4
+    try:
+        sys.setrecursionlimit(1 << 20)
+        judge.file(parts, found, b"".join(hashlib.sha256(data).digest() for data in files[:2]))
+    except Rejected as reason:
+        print(f"record {judge.records}: {reason}", file=sys.stderr)
+        return print("rejected") or 1
+    return print("accepted") or 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

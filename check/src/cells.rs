@@ -12,7 +12,7 @@ use crate::forms::Forms;
 use crate::goal::combined;
 use crate::hull::Hull;
 use crate::judge::Judge;
-use crate::region::{Cube, Region, Table, UNIT};
+use crate::region::{Cube, Region, Table};
 use crate::{Refused, refused};
 use std::cell::OnceCell;
 use std::rc::Rc;
@@ -148,8 +148,8 @@ impl<'c, 'j> Cells<'c, 'j> {
             let first = net.starts[stage] - net.inputs;
             for j in 0..net.layers[stage].width() {
                 let (low, high) = forms.add(&region, stage, j)?;
-                region.set(stage, j, false, low)?;
-                region.set(stage, j, true, -high)?;
+                region.tighten(stage, j, false, low)?;
+                region.tighten(stage, j, true, -high)?;
                 region.inherit(first + j, known);
                 let (l, u) = region.of(first + j);
                 if stage > 0 && l < 0 && u > 0 {
@@ -157,7 +157,7 @@ impl<'c, 'j> Cells<'c, 'j> {
                         let start = Start::side(stage, j, sign);
                         let bound =
                             self.judge.bounder.bound(&region, &start, Rule::Adaptive, &self.node, &self.hull)?;
-                        region.set(stage, j, is_upper, bound)?;
+                        region.tighten(stage, j, is_upper, bound)?;
                     }
                 }
             }
@@ -303,10 +303,5 @@ impl Region<'_> {
         if known.upper[neuron] <= 0 {
             self.table.upper[neuron] = self.table.upper[neuron].min(0);
         }
-    }
-
-    /// Moves a side of a neuron's bounds to a proved one, in units of 2^−80, if that is tighter.
-    fn set(&mut self, stage: usize, neuron: usize, is_upper: bool, bound: i128) -> Result<(), Refused> {
-        self.tighten(stage, neuron, is_upper, &crate::number::Dyadic { mantissa: bound, exponent: -UNIT })
     }
 }

@@ -15,7 +15,7 @@ pub struct Form {
 }
 
 /// A mean of two forms has weights in these parts, and there are so many means of means.
-const PARTS: i128 = 16;
+const PARTS: i128 = 1 << 12;
 const ROUNDS: usize = 8;
 
 impl Form {
@@ -73,14 +73,23 @@ pub fn some_mean_is_positive(forms: &[Form], cube: &Cube) -> Result<bool, Refuse
             }
         }
         let Some((_, other)) = highest else { return Ok(false) };
-        let from = best.clone();
-        for part in 1..PARTS {
-            let mean = from.mean(other, part, cube)?;
-            let value = mean.least(cube)?;
-            if value > least {
-                (least, best) = (value, mean);
+        // The least value is concave in the part, up to rounding: thirds of what is left are compared.
+        let (mut low, mut high) = (0, PARTS);
+        while high - low > 2 {
+            let third = (high - low) / 3;
+            let [a, b] = [low + third, high - third].map(|part| best.mean(other, part, cube));
+            if a?.least(cube)? < b?.least(cube)? {
+                low += third;
+            } else {
+                high -= third;
             }
         }
+        let mean = best.mean(other, (low + high) / 2, cube)?;
+        let value = mean.least(cube)?;
+        if value <= least {
+            return Ok(false);
+        }
+        (least, best) = (value, mean);
         if least > 0 {
             return Ok(true);
         }

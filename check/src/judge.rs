@@ -256,7 +256,7 @@ impl<'j> Judge<'j> {
             TREE => self.tree(region, hull, &Claim::Side { start, least })?,
             kind => return Err(refused(format!("a proof of kind {kind} is not known here"))),
         }
-        region.tighten(stage, neuron, is_upper, &value)
+        region.set(stage, neuron, is_upper, &value)
     }
 
     /// Whether intervals, or one of the two rules, bound a neuron's side so.

@@ -132,10 +132,20 @@ impl<'n> Region<'n> {
         (self.table.lower[neuron], self.table.upper[neuron])
     }
 
-    /// Moves a side of a neuron's bounds to a proved value, if that is tighter: `z ≥ value`, or `−z ≥ value`.
-    pub fn tighten(&mut self, stage: usize, neuron: usize, is_upper: bool, value: &Dyadic) -> Result<(), Refused> {
+    /// Sets a side of a neuron's bounds to a proved value: `z ≥ value`, or `−z ≥ value`. It may have been known better; but
+    /// multipliers depend on bounds, and those of the file were found with this one.
+    pub fn set(&mut self, stage: usize, neuron: usize, is_upper: bool, value: &Dyadic) -> Result<(), Refused> {
         let at = self.net.starts[stage] - self.net.inputs + neuron;
         let scaled = outward(value.mantissa, value.exponent.saturating_add(self.table.grid[stage]))?;
+        *(if is_upper { &mut self.table.upper[at] } else { &mut self.table.lower[at] }) =
+            if is_upper { -scaled } else { scaled };
+        Ok(())
+    }
+
+    /// Moves a side to a proved value, in units of 2^−80, if that is tighter.
+    pub fn tighten(&mut self, stage: usize, neuron: usize, is_upper: bool, bound: i128) -> Result<(), Refused> {
+        let at = self.net.starts[stage] - self.net.inputs + neuron;
+        let scaled = outward(bound, self.table.grid[stage] - UNIT)?;
         if is_upper {
             self.table.upper[at] = self.table.upper[at].min(-scaled);
         } else {

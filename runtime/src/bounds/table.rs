@@ -95,12 +95,15 @@ impl Bounds {
         self.tighten(stage, neuron, lower, upper)
     }
 
-    /// Moves the bounds of a stage outward to float32 numbers, by at least a small part of the neuron's range: so that one who
-    /// computes them in another way comes as far.
+    /// Moves the bounds of a stage outward to float32 numbers, by at least a small part of the neuron's range and a smaller one of
+    /// the largest: so that one who computes them in another way comes as far.
     pub fn coarsen(&mut self, stage: usize) {
-        for at in self.starts[stage]..self.starts[stage + 1] {
+        let neurons = self.starts[stage]..self.starts[stage + 1];
+        let ends = self.lower[neurons.clone()].iter().chain(&self.upper[neurons.clone()]);
+        let largest = ends.map(|end| end.abs()).filter(|end| end.is_finite()).fold(0.0, f64::max);
+        for at in neurons {
             let (l, u) = (self.lower[at], self.upper[at]);
-            let room = PART * l.abs().max(u.abs());
+            let room = PART * l.abs().max(u.abs()) + PART / 256.0 * largest;
             (self.lower[at], self.upper[at]) = (below(l - room).into(), above(u + room).into());
         }
     }
