@@ -45,8 +45,6 @@ pub enum Rule {
     Parallel,
     /// By a node: parts of μ ≥ 0 in 255ths, phases and their multipliers; undecided neurons that read inputs alone by the hull.
     Node,
-    /// Given numbers.
-    Explicit,
 }
 
 /// A phase that a node has fixed.
@@ -68,7 +66,7 @@ pub struct Given {
 pub struct Node {
     pub alpha: Vec<u8>,
     pub phase: Vec<Phase>,
-    /// β ≥ 0 of fixed phases; or ν itself, of given numbers.
+    /// β ≥ 0 of fixed phases.
     pub beta: Vec<Given>,
 }
 
@@ -118,7 +116,7 @@ impl<'n> Bounder<'n> {
         let mut turns = Vec::new();
         for stage in (0..start.stage).rev() {
             let is_reached = self.exponents[stage + 1].is_some();
-            if is_reached || matches!(rule, Rule::Node | Rule::Explicit) {
+            if is_reached || rule == Rule::Node {
                 self.relax(region, stage, rule, (node, start.factor), hull, &mut turns)?;
             }
         }
@@ -146,7 +144,6 @@ impl<'n> Bounder<'n> {
             let (neuron, mu) = (first + j, (self.mu[variable] >> excess) as i64);
             let (l, u) = region.of(neuron);
             let nu = match rule {
-                Rule::Explicit => scaled(node.beta[neuron], factor, exponent)?,
                 Rule::Node => match node.phase[neuron] {
                     Phase::On => mu - scaled(node.beta[neuron], factor, exponent)?,
                     Phase::Off => scaled(node.beta[neuron], factor, exponent)?,
@@ -169,8 +166,8 @@ impl<'n> Bounder<'n> {
                 _ => decided_or_chord(mu, l, u),
             };
             let (l, u) = match (rule, node.phase[neuron]) {
-                (Rule::Node | Rule::Explicit, Phase::On) => (l.max(0), u),
-                (Rule::Node | Rule::Explicit, Phase::Off) => (l, u.min(0)),
+                (Rule::Node, Phase::On) => (l.max(0), u),
+                (Rule::Node, Phase::Off) => (l, u.min(0)),
                 _ => (l, u),
             };
             sum = sum.checked_add(least_of(mu, nu, l, u)).ok_or_else(|| refused("a sum is too large"))?;

@@ -1,14 +1,14 @@
 //! Boxes of inputs, cut again and again: what is proved on each cell by a fixed rule, without any numbers of the file.
 //!
-//! On a cell every hidden neuron is decided if it was on the cell that this was cut from; the others are bounded by intervals and, if these leave it undecided, by both sides of the one bound with
-//! the adaptive rule. Then rows are bounded: by the adaptive rule, with the slopes of the phases at the corner where that is
-//! least, and by the parallel rule; or by a mean of two of these. A cell that this leaves open is halved along the input that moves the last of these most, a few
-//! times at most: the search's bounds may be a little tighter.
+//! On a cell a hidden neuron is decided if it was on a cell that this one was cut from. The others are bounded by intervals and,
+//! where these leave them undecided, by both sides of the one bound with the adaptive rule. Then rows are bounded: by the adaptive
+//! rule, with the slopes of the phases at the corner where that is least, and by the parallel rule; or by means of these. A cell
+//! that this leaves open is halved along the input that moves its triangles most, a few times at most: the search's bounds may be
+//! a little tighter.
 
 use crate::bound::{Given, Node, Phase, Rule, Start};
 use crate::fixed::shift_down;
 use crate::form::some_mean_is_positive;
-use crate::forms::Forms;
 use crate::goal::combined;
 use crate::hull::Hull;
 use crate::judge::Judge;
@@ -18,7 +18,7 @@ use std::cell::OnceCell;
 use std::rc::Rc;
 
 /// How often a cell is halved beyond what the file says.
-const HALVINGS: u32 = 8;
+const HALVINGS: u32 = 12;
 /// How often a cell may be cut.
 const DEEPEST: u32 = 2_000;
 
@@ -39,8 +39,7 @@ struct Place {
     cube: Cube,
     around: Option<Rc<Place>>,
     depth: u32,
-    /// As they were found there, and with those of the boxes around it.
-    tables: OnceCell<[Table; 2]>,
+    table: OnceCell<Table>,
 }
 
 impl<'c, 'j> Cells<'c, 'j> {
@@ -49,7 +48,7 @@ impl<'c, 'j> Cells<'c, 'j> {
         Ok(Cells { judge, hull, node })
     }
 
-    /// Reads the tree of cells in preorder. A node is any number of disjuncts closed there, then nothing, a cut, or a region.
+    /// Reads the tree of cells in preorder. A node is any number of disjuncts closed there, then nothing or a cut.
     pub fn run(&mut self, cube: Cube, open: Vec<usize>) -> Result<(), Refused> {
         let mut cells = vec![Cell { place: Place::within(cube, None), open }];
         while let Some(mut cell) = cells.pop() {
@@ -79,11 +78,6 @@ impl<'c, 'j> Cells<'c, 'j> {
                             self.close_all(&cell, HALVINGS)?;
                         }
                     }
-                    3 => {
-                        self.judge.say(|| format!("  region of disjuncts {:?}", cell.open));
-                        self.judge.region(cell.place.cube.clone(), cell.open, false)?;
-                        break;
-                    }
                     kind => return Err(refused(format!("a cell of kind {kind} is not known"))),
                 }
             }
@@ -96,13 +90,11 @@ impl<'c, 'j> Cells<'c, 'j> {
         if cell.open.is_empty() {
             return Ok(());
         }
-        let regions = self.bounded(&cell.place)?;
-        let mut left = Cell { place: cell.place.clone(), open: cell.open.clone() };
-        for region in &regions {
-            for disjunct in std::mem::take(&mut left.open) {
-                if !self.excludes(region, disjunct)? {
-                    left.open.push(disjunct);
-                }
+        let region = self.bounded(&cell.place)?;
+        let mut left = Cell { place: cell.place.clone(), open: vec![] };
+        for &disjunct in &cell.open {
+            if !self.excludes(&region, disjunct)? {
+                left.open.push(disjunct);
             }
         }
         if left.open.is_empty() {
@@ -111,7 +103,7 @@ impl<'c, 'j> Cells<'c, 'j> {
         if halvings == 0 {
             return Err(refused(format!("disjunct {} is not closed on a cell", left.open[0])));
         }
-        let scores = self.smear(&regions[0])?;
+        let scores = self.smear(&region)?;
         let input = (0..scores.len()).max_by_key(|&i| scores[i]).unwrap_or(0);
         let cube = &left.place.cube;
         let (l, u) = (cube.lower[input], cube.upper[input]);
@@ -121,33 +113,31 @@ impl<'c, 'j> Cells<'c, 'j> {
         Ok(())
     }
 
-    /// The region of a cell, with every hidden neuron bounded: as on the cell alone, and with what holds on the boxes around it.
-    fn bounded(&mut self, place: &Rc<Place>) -> Result<[Region<'j>; 2], Refused> {
+    /// The region of a cell, with every hidden neuron bounded. What is decided on a box around it is decided there too.
+    fn bounded(&mut self, place: &Rc<Place>) -> Result<Region<'j>, Refused> {
         let mut open = vec![place];
-        while let Some(around) = open[open.len() - 1].around.as_ref().filter(|around| around.tables.get().is_none()) {
+        while let Some(around) = open[open.len() - 1].around.as_ref().filter(|around| around.table.get().is_none()) {
             open.push(around);
         }
         while let Some(next) = open.pop() {
-            if next.tables.get().is_none() {
-                let known = next.around.as_ref().and_then(|around| around.tables.get()).map(|[_, all]| all);
-                let own = self.bound_hidden(next.cube.clone(), known)?;
-                let all = known.map_or_else(|| own.clone(), |known| own.within(known));
-                let _ = next.tables.set([own, all]);
+            if next.table.get().is_none() {
+                let known = next.around.as_ref().and_then(|around| around.table.get());
+                let table = self.bound_hidden(next.cube.clone(), known)?;
+                let _ = next.table.set(table);
             }
         }
-        let tables = place.tables.get().cloned().ok_or_else(|| refused("no bounds"))?;
-        Ok(tables.map(|table| Region { net: self.judge.net, cube: place.cube.clone(), table }))
+        let table = place.table.get().cloned().ok_or_else(|| refused("no bounds"))?;
+        Ok(Region { net: self.judge.net, cube: place.cube.clone(), table })
     }
 
     /// Bounds every hidden neuron on a box, with bounds that are known on a box around it.
     fn bound_hidden(&mut self, cube: Cube, known: Option<&Table>) -> Result<Table, Refused> {
         let net = self.judge.net;
         let mut region = Region::new(net, cube)?;
-        let mut forms = Forms::new(&region)?;
         for stage in 0..net.last() {
             let first = net.starts[stage] - net.inputs;
             for j in 0..net.layers[stage].width() {
-                let (low, high) = forms.add(&region, stage, j)?;
+                let (low, high) = region.interval(stage, j)?;
                 region.tighten(stage, j, false, low)?;
                 region.tighten(stage, j, true, -high)?;
                 region.inherit(first + j, known);
@@ -161,7 +151,6 @@ impl<'c, 'j> Cells<'c, 'j> {
                     }
                 }
             }
-            forms.relax(&region, stage)?;
         }
         Ok(region.table)
     }
@@ -268,28 +257,7 @@ impl Cell {
 impl Place {
     fn within(cube: Cube, around: Option<Rc<Place>>) -> Rc<Place> {
         let depth = around.as_ref().map_or(0, |around| around.depth + 1);
-        Rc::new(Place { cube, around, depth, tables: OnceCell::new() })
-    }
-}
-
-impl Table {
-    /// With the bounds of a box around it, which may be tighter.
-    fn within(&self, known: &Table) -> Table {
-        let mut table = self.clone();
-        let mut first = 0;
-        for (stage, width) in self.widths.iter().enumerate() {
-            let finer = self.grid[stage] - known.grid[stage];
-            for at in first..first + width {
-                let (l, u) = (known.lower[at], known.upper[at]);
-                let (l, u) = (shift_down(l.into(), finer), shift_down(-i128::from(u), finer));
-                if let Some((l, u)) = l.zip(u) {
-                    table.lower[at] = i128::from(table.lower[at]).max(l) as i64;
-                    table.upper[at] = i128::from(table.upper[at]).min(-u) as i64;
-                }
-            }
-            first += width;
-        }
-        table
+        Rc::new(Place { cube, around, depth, table: OnceCell::new() })
     }
 }
 

@@ -30,7 +30,6 @@ const CLOSED: u8 = 5;
 /// How something is proved.
 const RULE: u8 = 0;
 const TREE: u8 = 1;
-const EXPLICIT: u8 = 2;
 
 /// Which leaves are looked at: those whose number leaves this rest; and whether the records are written out as text.
 #[derive(Clone, Copy, Debug)]
@@ -179,7 +178,7 @@ impl<'j> Judge<'j> {
         let (lower, upper) = box_of(first);
         let cube = Cube::new(lower, upper)?;
         self.say(|| format!("region of disjuncts {open:?}"));
-        self.region(cube, open.clone(), true)?;
+        self.region(cube, open.clone())?;
         open.iter().for_each(|&d| self.closed[d] = true);
         Ok(())
     }
@@ -199,8 +198,8 @@ impl<'j> Judge<'j> {
         Ok(list)
     }
 
-    /// The records of a region, to its end: closes all the given disjuncts on a box. The region of a cell has no cells.
-    pub fn region(&mut self, cube: Cube, mut open: Vec<usize>, may_be_cut: bool) -> Result<(), Refused> {
+    /// The records of a region, to its end: closes all the given disjuncts on a box.
+    fn region(&mut self, cube: Cube, mut open: Vec<usize>) -> Result<(), Refused> {
         let mut region: Option<Region> = None;
         let mut hull: Option<Hull> = None;
         loop {
@@ -220,7 +219,7 @@ impl<'j> Judge<'j> {
                     self.close(region, hull, disjunct)?;
                     open.remove(place);
                 }
-                (CELLS, ..) if may_be_cut => {
+                (CELLS, ..) => {
                     let mut allowed = vec![false; self.property.disjuncts.len()];
                     open.iter().for_each(|&d| allowed[d] = true);
                     let list = self.disjuncts(&allowed)?;
@@ -299,7 +298,6 @@ impl<'j> Judge<'j> {
                 if is_positive { Ok(()) } else { Err(refused("the row is not positive by any rule")) }
             }
             (TREE, claim) => self.tree(region, hull, claim),
-            (EXPLICIT, claim) => self.explicit(region, claim),
             _ => Err(refused(format!("a proof of kind {kind} is not known here"))),
         }
     }
@@ -391,32 +389,6 @@ impl<'j> Judge<'j> {
         }
         // The same neuron may be listed once only, so the order does not matter.
         before.into_iter().for_each(|(neuron, part)| self.node.alpha[neuron] = part);
-        Ok(())
-    }
-
-    /// One leaf with all its multipliers as numbers.
-    fn explicit(&mut self, region: &Region, claim: &Claim) -> Result<(), Refused> {
-        let combination = match claim {
-            Claim::Combination(disjunct) => Some(combined(disjunct, &self.weights(disjunct)?, self.net.last())?),
-            _ => None,
-        };
-        self.node.phase.fill(Phase::Open);
-        self.node.beta.fill(Given::default());
-        let (count, mut next) = (self.file.number()?, 0);
-        for _ in 0..count {
-            let neuron = next + self.file.number()?;
-            let nu = self.file.float()?;
-            *self.node.beta.get_mut(neuron).ok_or_else(|| refused(format!("no neuron {neuron}")))? = nu;
-            next = neuron + 1;
-        }
-        let start = match (claim, &combination) {
-            (Claim::Row(start), _) | (_, Some(start)) => start,
-            _ => return Err(refused("numbers are given for a goal alone")),
-        };
-        let none = Hull::none(self.net.last());
-        if self.is_mine() && self.bounder.bound(region, start, Rule::Explicit, &self.node, &none)? <= 0 {
-            return Err(refused("the given multipliers do not show it"));
-        }
         Ok(())
     }
 

@@ -26,7 +26,6 @@ pub struct Cube {
 /// Bounds of the hidden neurons, stage by stage, in units of 2^−grid of the stage.
 #[derive(Clone)]
 pub struct Table {
-    pub widths: Vec<usize>,
     pub grid: Vec<i32>,
     pub lower: Vec<i64>,
     pub upper: Vec<i64>,
@@ -67,7 +66,7 @@ impl Cube {
 impl<'n> Region<'n> {
     /// With what intervals say of every hidden neuron.
     pub fn new(net: &'n Fixed, cube: Cube) -> Result<Region<'n>, Refused> {
-        let table = Table { widths: vec![], grid: vec![], lower: vec![], upper: vec![] };
+        let table = Table { grid: vec![], lower: vec![], upper: vec![] };
         let mut region = Region { net, cube, table };
         for stage in 0..net.last() {
             let mut ranges = Vec::with_capacity(net.layers[stage].width());
@@ -77,7 +76,6 @@ impl<'n> Region<'n> {
             let bits = |end: i128| 128 - end.unsigned_abs().leading_zeros() as i32;
             let most = ranges.iter().map(|&(low, high)| bits(low).max(bits(high))).max().unwrap_or(0);
             let grid = (UNIT + BOUND_BITS - most).min(FINEST);
-            region.table.widths.push(ranges.len());
             region.table.grid.push(grid);
             for (low, high) in ranges {
                 region.table.lower.push(outward(low, grid - UNIT)?);
