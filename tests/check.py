@@ -187,28 +187,24 @@ def linear(e):
 
 
 def cases(e):
-    """The cases of a formula, each a list of forms that are at most 0."""
+    """What all cases of a formula have in common, and the rest of each: lists of forms that are at most 0."""
     op, *args = e
-    if op == "or":
-        return [case for arg in args for case in cases(arg)]
-    if op == "and":
-        return [sum(parts, []) for parts in itertools.product(*map(cases, args))]
+    if op in ("and", "or"):
+        common, rest = zip(([], [[]]), *map(cases, args))
+        if op == "and":
+            return sum(common, []), [sum(parts, []) for parts in itertools.product(*rest)]
+        found = [shared + part for shared, parts in zip(common[1:], rest[1:]) for part in parts]
+        return (found[0], [[]]) if len(found) == 1 else ([], found)
     (l, r), signs = map(linear, args), {"<=": [1], "<": [1], ">=": [-1], ">": [-1], "=": [1, -1]}
-    return [[total([(l, sign), (r, -sign)]) for sign in signs[op]]]
+    return [total([(l, sign), (r, -sign)]) for sign in signs[op]], [[]]
 
 
 def disjuncts(data, inputs, outputs):
     """The disjuncts of a property: boxes and rows (d, a, c)."""
     quoted = re.sub(r"[^\s()]+", lambda atom: repr(atom[0]) + ",", re.sub(r";.*", "", data.decode()))
-    todo, common, rest, out = ast.literal_eval("[" + quoted.replace("(", "[").replace(")", "],") + "]"), [], [[]], []
-    while todo:
-        command, formula, *_ = todo.pop(0)
-        ensure(command in ("declare-const", "assert"), f"the command {command} is not supported")
-        if command == "assert" and formula[0] == "and":
-            todo = [["assert", part] for part in formula[1:]] + todo
-        elif command == "assert":
-            found = cases(formula)
-            common, rest = (common + found[0], rest) if len(found) == 1 else (common, [x + y for x in rest for y in found])
+    commands, out = ast.literal_eval("[" + quoted.replace("(", "[").replace(")", "],") + "]"), []
+    ensure({command[0] for command in commands} <= {"declare-const", "assert"}, "a command that is not supported")
+    common, rest = cases(["and"] + [command[1] for command in commands if command[0] == "assert"])
     xs, ys = [f"X_{i}" for i in range(inputs)], [f"Y_{i}" for i in range(outputs)]
     for case in rest:
         lo, hi, rows, possible = {}, {}, [], True
@@ -474,7 +470,7 @@ class Judge(Reader):
         if kind == 0:
             return [self.closed(d, box, b, around) for d in left]
         i, at = self.integer(), self.real("<d")
-        ensure(kind == 1 and i < len(box[0]) and box[0][i] < at < box[1][i], "no cell, or a cut outside of it")
+        ensure(kind == 1 and i < len(box[0]) and box[0][i] <= at <= box[1][i], "no cell, or a cut outside of it")
         for part in halves(box, i, at):
             self.cell(left, part, better(b, around))
 

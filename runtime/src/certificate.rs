@@ -36,6 +36,8 @@ pub struct Heading<'h> {
 
 /// A region of the journal: disjuncts of one box.
 pub type RegionId = u32;
+/// Of a region that a certificate cannot tell of: what is closed there has no record.
+pub const UNTOLD: RegionId = RegionId::MAX;
 
 /// A record of the journal, and what it is about.
 struct Entry {

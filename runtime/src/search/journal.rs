@@ -5,7 +5,7 @@
 use super::proof::{Lemma, Positive, Proved, Reason, Region};
 use super::{End, Search};
 use crate::bounds::{Compact, NOT_EMPTY, Node, Side};
-use crate::certificate::{Heading, RULE, RegionId, TREE};
+use crate::certificate::{Heading, RULE, RegionId, TREE, UNTOLD};
 use crate::verdict::{StopReason, Verdict};
 
 impl<'a> Search<'a> {
@@ -58,7 +58,7 @@ impl<'a> Search<'a> {
 
     /// Notes why a goal is closed. What cannot be written down has no record, so that the certificate will lack it.
     pub fn note_close(&mut self, region: RegionId, disjunct: usize, reason: &Reason, compact: Option<&Compact>) {
-        let Some(journal) = &mut self.journal else { return };
+        let Some(journal) = self.journal.as_mut().filter(|_| region != UNTOLD) else { return };
         let number = |what: &Positive| match what {
             Positive::Row(row) => row + 1,
             Positive::Combination => 0,

@@ -40,12 +40,12 @@ impl CellLog {
         [below, below + 1]
     }
 
-    /// The tree as a certificate has it.
-    pub fn tree(&self) -> Vec<u8> {
+    /// The tree as a certificate has it, of some disjuncts, ascending.
+    pub fn tree(&self, disjuncts: &[usize]) -> Vec<u8> {
         let (mut bytes, mut open) = (vec![], vec![0u32]);
         while let Some(node) = open.pop() {
             let Logged { closed, cut } = &self.nodes[node as usize];
-            for disjunct in closed {
+            for disjunct in closed.iter().filter(|disjunct| disjuncts.binary_search(disjunct).is_ok()) {
                 bytes.push(2);
                 put(&mut bytes, *disjunct);
             }

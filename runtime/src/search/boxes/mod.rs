@@ -18,6 +18,7 @@ use super::guide::cuts::first_cuts;
 use super::proof::{Reason, Region, Ticket};
 use super::{End, Search};
 use crate::bounds::Objective;
+use crate::certificate::UNTOLD;
 use crate::property::Row;
 use crate::report::{Activity, Chosen};
 use cell::{Cell, Judged, Next};
@@ -129,6 +130,7 @@ impl<'a> Search<'a> {
             while !cells.coarse.is_empty() || !cells.fine.is_empty() || crew.busy() > 0 {
                 self.go_on()?;
                 if is_trial && !trial.gets_on(self.counters.nodes, 1.0 - self.work.closed, tuning.gets_on) {
+                    self.note_cells(&question, &cells);
                     return Ok(Split::GaveUp(self.give_up(&question)));
                 }
                 cells.hand_out(&mut crew, self.most_batches(), self.threads());
@@ -148,12 +150,14 @@ impl<'a> Search<'a> {
         })
     }
 
-    /// Notes the cells of all roots, if there is to be a certificate. Of a root with cells that say no more there is none.
+    /// Notes the cells of all roots for the disjuncts that are closed on all of them, if there is to be a certificate.
     fn note_cells(&mut self, question: &Question<'a>, cells: &Cells) {
-        for (number, (root, log)) in question.roots.iter().zip(&cells.logs).enumerate() {
-            if cells.rest.iter().all(|open| open.cell.root != number) {
-                let disjuncts: Vec<usize> = root.goals.iter().map(|goal| goal.number).collect();
-                self.note_cells_of(disjuncts, &log.tree());
+        for (root, log) in question.roots.iter().zip(&cells.logs) {
+            let closed = root.goals.iter().filter(|goal| self.proof.is_settled(goal.tree));
+            let closed: Vec<usize> = closed.map(|goal| goal.number).collect();
+            if !closed.is_empty() {
+                let tree = log.tree(&closed);
+                self.note_cells_of(closed, &tree);
             }
         }
     }
@@ -317,7 +321,7 @@ impl<'a> Search<'a> {
         for OpenCell { cell, tickets } in cells {
             self.go_on()?;
             let (bounder, bounds) = self.bound_box(cell.lower, cell.upper, None);
-            let mut region = Region { id: 0, bounder, bounds, goals: vec![] };
+            let mut region = Region { id: UNTOLD, bounder, bounds, goals: vec![] };
             for (&goal, ticket) in cell.open.iter().zip(tickets) {
                 let goal = &question.roots[cell.root].goals[goal];
                 let goal = self.goal(&region, goal.disjunct, (goal.number, goal.tree), ticket);

@@ -93,6 +93,11 @@ impl Proof {
         (self.trees.len() - 1, ticket)
     }
 
+    /// Whether nothing of a tree is open.
+    pub fn is_settled(&self, tree: usize) -> bool {
+        self.trees[tree].settled().is_some()
+    }
+
     /// Gives a grafted tree up: its part is open again, unless the tree was settled.
     pub fn give_up(&mut self, tree: usize) -> Option<Ticket> {
         self.parts[tree - self.disjuncts].take().map(|(_, part)| part)
