@@ -9,11 +9,12 @@
 //! has too many bits it is rounded down: an activation is not negative, so that makes the bound smaller. The coefficients of
 //! inputs, which may be negative, are charged a unit times the largest input instead. Sums are rounded down.
 
-use crate::fixed::{Fixed, shift_down};
+use crate::Refused;
+use crate::fixed::{Fixed, small};
 use crate::form::Form;
-use crate::hull::{Hull, Turn};
+use crate::hull::Turn;
+use crate::number::{Dyadic, bits, shift_down};
 use crate::region::{Region, Total};
-use crate::{Refused, refused};
 
 /// Bits of coefficients after rounding: with 57 bits of a bound, thousands of products of both have room.
 const BITS: u32 = 50;
@@ -30,21 +31,23 @@ pub struct Start {
 }
 
 impl Start {
-    /// A neuron, or its negative.
-    pub fn side(stage: usize, neuron: usize, sign: i64) -> Start {
+    /// A side of a neuron: itself for 0, its negative for 1.
+    pub fn side(stage: usize, neuron: usize, side: usize) -> Start {
+        let sign = if side == 0 { 1 } else { -1 };
         Start { stage, nu: vec![(neuron, sign)], x: vec![], constant: 0, exponent: 0, factor: 1 }
     }
 }
 
 /// What the multipliers are.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Rule {
+#[derive(Clone, Copy)]
+pub enum Rule<'n> {
     /// μ for neurons that are on, 0 for those that are off. Undecided, μ < 0: μu/(u − l). Undecided, μ ≥ 0: μ if u > −l, else 0.
     Adaptive,
     /// The same, but μu/(u − l) for every undecided neuron.
     Parallel,
-    /// By a node: parts of μ ≥ 0 in 255ths, phases and their multipliers; undecided neurons that read inputs alone by the hull.
-    Node,
+    /// By a node: parts of μ ≥ 0 in 255ths, phases and their multipliers; undecided neurons that read inputs alone by the
+    /// region's hull, if it has one.
+    Node(&'n Node),
 }
 
 /// A phase that a node has fixed.
@@ -55,24 +58,17 @@ pub enum Phase {
     On,
 }
 
-/// A number that is mantissa·2^exponent: a multiplier of a file.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct Given {
-    pub mantissa: i64,
-    pub exponent: i32,
-}
-
 /// The multipliers of a node, one entry for each hidden neuron.
 pub struct Node {
     pub alpha: Vec<u8>,
     pub phase: Vec<Phase>,
     /// β ≥ 0 of fixed phases.
-    pub beta: Vec<Given>,
+    pub beta: Vec<Dyadic>,
 }
 
 impl Node {
     pub fn new(hidden: usize) -> Node {
-        Node { alpha: vec![0; hidden], phase: vec![Phase::Open; hidden], beta: vec![Given::default(); hidden] }
+        Node { alpha: vec![0; hidden], phase: vec![Phase::Open; hidden], beta: vec![Dyadic::ZERO; hidden] }
     }
 }
 
@@ -88,138 +84,106 @@ pub struct Bounder<'n> {
     /// The form that the last row came to, if no neuron was spread.
     pub form: Form,
     total: Total,
+    /// The neurons that are to be spread over the inputs.
+    turns: Vec<Turn>,
 }
 
 impl<'n> Bounder<'n> {
     pub fn new(net: &'n Fixed) -> Bounder<'n> {
         let (mu, exponents) = (vec![0; net.starts[net.last()]], vec![None; net.layers.len()]);
-        Bounder { net, mu, exponents, rounded: 0, form: Form::default(), total: Total::default() }
+        Bounder { net, mu, exponents, rounded: 0, form: Form::default(), total: Total::default(), turns: vec![] }
     }
 
     /// A lower bound of a function on a region, in units of 2^−80.
-    pub fn bound(
-        &mut self,
-        region: &Region,
-        start: &Start,
-        rule: Rule,
-        node: &Node,
-        hull: &Hull,
-    ) -> Result<i128, Refused> {
+    pub fn bound(&mut self, region: &Region, start: &Start, rule: Rule) -> Result<i128, Refused> {
         self.mu.fill(0);
+        self.turns.clear();
         self.exponents.fill(None);
         (self.rounded, self.total) = (0, Total(start.constant));
         if !start.x.is_empty() {
             self.exponents[0] = Some(start.exponent + WHOLE);
             start.x.iter().for_each(|&(i, a)| self.mu[i] = i128::from(a) << WHOLE);
         }
-        self.pass(region, start.stage, start.exponent, start.nu.iter().copied())?;
-        let mut turns = Vec::new();
+        self.pass(region, start.stage, start.exponent, &start.nu)?;
         for stage in (0..start.stage).rev() {
-            let is_reached = self.exponents[stage + 1].is_some();
-            if is_reached || rule == Rule::Node {
-                self.relax(region, stage, rule, (node, start.factor), hull, &mut turns)?;
+            if self.exponents[stage + 1].is_some() || matches!(rule, Rule::Node(_)) {
+                self.relax(region, stage, rule, start.factor)?;
             }
         }
-        self.least(region, hull, turns)?;
+        self.least(region)?;
         Ok(self.total.0)
     }
 
     /// Chooses the multipliers of a stage's neurons, adds their terms, and passes them on.
-    fn relax(
-        &mut self,
-        region: &Region,
-        stage: usize,
-        rule: Rule,
-        (node, factor): (&Node, i64),
-        hull: &Hull,
-        turns: &mut Vec<Turn>,
-    ) -> Result<(), Refused> {
+    fn relax(&mut self, region: &Region, stage: usize, rule: Rule, factor: i64) -> Result<(), Refused> {
         let variables = self.net.starts[stage]..self.net.starts[stage + 1];
-        let first = variables.start - self.net.inputs;
-        let largest = self.mu[variables.clone()].iter().map(|mu| mu.unsigned_abs()).max().unwrap_or(0);
-        let excess = (128 - largest.leading_zeros()).saturating_sub(BITS);
+        let hull = region.hull.as_ref().filter(|hull| hull.spread[stage]);
+        let excess = excess(&self.mu[variables.clone()]);
         let exponent = self.exponents[stage + 1].unwrap_or(WHOLE) - excess as i32;
         let (mut sum, mut passed) = (0i128, Vec::with_capacity(variables.len()));
         for (j, variable) in variables.enumerate() {
-            let (neuron, mu) = (first + j, (self.mu[variable] >> excess) as i64);
-            let (l, u) = region.of(neuron);
-            let nu = match rule {
-                Rule::Node => match node.phase[neuron] {
-                    Phase::On => mu - scaled(node.beta[neuron], factor, exponent)?,
-                    Phase::Off => scaled(node.beta[neuron], factor, exponent)?,
-                    Phase::Open if mu >= 0 && l < 0 && u > 0 => {
-                        (i128::from(mu) * i128::from(node.alpha[neuron]) / 255) as i64
-                    }
-                    Phase::Open if l < 0 && u > 0 && hull.spreads(stage) => {
-                        turns.push(Turn { neuron, times: -mu, exponent });
-                        continue;
-                    }
-                    Phase::Open => decided_or_chord(mu, l, u),
-                },
-                Rule::Adaptive if mu > 0 && l < 0 && u > 0 => {
-                    if u > -l {
-                        mu
-                    } else {
-                        0
-                    }
+            let (neuron, mu) = (variable - self.net.inputs, (self.mu[variable] >> excess) as i64);
+            let (mut l, mut u) = region.of(neuron);
+            let is_undecided = l < 0 && u > 0;
+            let nu = match (rule, hull) {
+                (Rule::Node(node), _) if node.phase[neuron] == Phase::On => {
+                    l = l.max(0);
+                    mu - scaled(node.beta[neuron], factor, exponent)?
                 }
+                (Rule::Node(node), _) if node.phase[neuron] == Phase::Off => {
+                    u = u.min(0);
+                    scaled(node.beta[neuron], factor, exponent)?
+                }
+                (Rule::Node(node), _) if is_undecided && mu >= 0 => {
+                    (i128::from(mu) * i128::from(node.alpha[neuron]) / 255) as i64
+                }
+                (Rule::Node(_), Some(hull)) if is_undecided => {
+                    self.turns.push(hull.turn(neuron, -mu, exponent)?);
+                    continue;
+                }
+                (Rule::Adaptive, _) if is_undecided && mu > 0 && u > -l => mu,
+                (Rule::Adaptive, _) if is_undecided && mu > 0 => 0,
                 _ => decided_or_chord(mu, l, u),
             };
-            let (l, u) = match (rule, node.phase[neuron]) {
-                (Rule::Node, Phase::On) => (l.max(0), u),
-                (Rule::Node, Phase::Off) => (l, u.min(0)),
-                _ => (l, u),
-            };
-            sum = sum.checked_add(least_of(mu, nu, l, u)).ok_or_else(|| refused("a sum is too large"))?;
+            sum = sum.checked_add(least_of(mu, nu, l, u)).ok_or_else(Refused::overflow)?;
             if nu != 0 {
                 passed.push((j, nu));
             }
         }
-        self.total.add(sum, exponent + region.table.grid[stage])?;
-        self.pass(region, stage, exponent, passed.into_iter())
+        self.total.add(sum, exponent + region.grids[stage + 1])?;
+        self.pass(region, stage, exponent, &passed)
     }
 
     /// Replaces multipliers of a stage's neurons, in units of 2^−exponent, by coefficients of what it reads.
     ///
     /// A product has at most 99 bits, so that sums of less than 2²⁸ have room.
-    fn pass(
-        &mut self,
-        region: &Region,
-        stage: usize,
-        exponent: i32,
-        nu: impl Iterator<Item = (usize, i64)>,
-    ) -> Result<(), Refused> {
+    fn pass(&mut self, region: &Region, stage: usize, exponent: i32, nu: &[(usize, i64)]) -> Result<(), Refused> {
         let layer = &self.net.layers[stage];
+        let added = layer.scale + exponent;
         let mut bias = 0i128;
-        for (j, nu) in nu {
-            let (low, high) = layer.bias[j];
-            let factor = i128::from(nu);
-            bias += factor * i128::from(if nu >= 0 { low } else { high });
-            let (columns, weights) = layer.row(j);
-            for (source, terms) in layer.parts(j) {
-                let (columns, weights) = (&columns[terms.clone()], &weights[terms.clone()]);
-                let added = layer.scale + exponent;
-                let place = source.map_or(0, |s| s + 1);
-                let kept = *self.exponents[place].get_or_insert(added);
+        for &(j, nu) in nu {
+            let (row, factor) = (&layer.rows[j], i128::from(nu));
+            bias += factor * i128::from(if nu >= 0 { row.bias.0 } else { row.bias.1 });
+            for part in &row.parts {
+                let kept = *self.exponents[part.source].get_or_insert(added);
                 if kept == added {
-                    for (&column, &weight) in columns.iter().zip(weights) {
+                    for &(column, weight) in &part.terms {
                         self.mu[column as usize] += factor * i128::from(weight);
                     }
                 } else {
-                    for (&column, &weight) in columns.iter().zip(weights) {
+                    for &(column, weight) in &part.terms {
                         let term = shift_down(factor * i128::from(weight), kept - added);
                         let mu = &mut self.mu[column as usize];
-                        *mu =
-                            term.and_then(|term| mu.checked_add(term)).ok_or_else(|| refused("a sum is too large"))?;
+                        *mu = term.and_then(|term| mu.checked_add(term)).ok_or_else(Refused::overflow)?;
                     }
-                    self.rounded += i64::from(source.is_none());
+                    self.rounded += i64::from(part.source == 0);
                 }
-                if layer.error[j] != 0 {
-                    let sizes = columns.iter().map(|&column| region.range(column as usize));
+                if row.error != 0 {
+                    let sizes = part.terms.iter().map(|&(column, _)| region.range(column as usize));
                     let size: i128 = sizes.map(|(l, u)| i128::from(l.abs().max(u.abs()))).sum();
-                    let cost = (factor.abs() * i128::from(layer.error[j])).checked_mul(size);
-                    let cost = cost.ok_or_else(|| refused("a sum is too large"))?;
-                    self.total.add(-cost, added + region.grid(*source))?;
+                    let cost =
+                        (factor.abs() * i128::from(row.error)).checked_mul(size).ok_or_else(Refused::overflow)?;
+                    self.total.add(-cost, added + region.grids[part.source])?;
                 }
             }
         }
@@ -227,23 +191,18 @@ impl<'n> Bounder<'n> {
     }
 
     /// Adds the least value over the box, with the neurons that are left to it spread over the inputs.
-    fn least(&mut self, region: &Region, hull: &Hull, turns: Vec<Turn>) -> Result<(), Refused> {
-        let cube = &region.cube;
-        let a = &mut self.mu[..self.net.inputs];
-        let largest = a.iter().map(|a| a.unsigned_abs()).max().unwrap_or(0);
-        let excess = (128 - largest.leading_zeros()).saturating_sub(BITS);
-        let exponent = self.exponents[0].unwrap_or(WHOLE);
+    fn least(&mut self, region: &Region) -> Result<(), Refused> {
+        let (cube, a) = (&region.cube, &self.mu[..self.net.inputs]);
+        let excess = excess(a);
         let slopes: Vec<i64> = a.iter().map(|a| (a >> excess) as i64).collect();
-        let size: i128 = (0..a.len()).map(|i| i128::from(cube.size(i))).sum();
-        if self.rounded > 0 {
-            self.total.add(-(size * i128::from(self.rounded)), exponent + cube.grid)?;
-        }
+        let (exponent, size) = (self.exponents[0].unwrap_or(WHOLE), cube.sizes());
+        self.total.add(-(size * i128::from(self.rounded)), exponent + cube.grid)?;
         let exponent = exponent - excess as i32;
         if excess > 0 {
             self.total.add(-size, exponent + cube.grid)?;
         }
-        if !turns.is_empty() {
-            return hull.spread(region, &slopes, exponent, turns, &mut self.total);
+        if let Some(hull) = region.hull.as_ref().filter(|_| !self.turns.is_empty()) {
+            return hull.spread(&slopes, exponent, &mut self.turns, &mut self.total);
         }
         self.form = Form { constant: self.total.0, slopes, exponent };
         self.total = Total(self.form.least(cube)?);
@@ -254,22 +213,25 @@ impl<'n> Bounder<'n> {
 /// Bits behind the point of coefficients that are whole numbers.
 const WHOLE: i32 = 44;
 
+/// By how many bits the largest number is too long.
+fn excess(numbers: &[i128]) -> u32 {
+    let largest = numbers.iter().map(|number| number.unsigned_abs()).max().unwrap_or(0);
+    (128 - largest.leading_zeros()).saturating_sub(BITS)
+}
+
 /// A given number times a factor, in units of 2^−exponent, rounded down.
-fn scaled(given: Given, factor: i64, exponent: i32) -> Result<i64, Refused> {
-    let product = i128::from(given.mantissa) * i128::from(factor);
+fn scaled(given: Dyadic, factor: i64, exponent: i32) -> Result<i64, Refused> {
+    let product = given.mantissa * i128::from(factor);
     let scaled = shift_down(product, given.exponent.saturating_add(exponent));
-    let scaled = scaled.and_then(|value| i64::try_from(value).ok()).filter(|value| value.unsigned_abs() >> 56 == 0);
-    scaled.ok_or_else(|| refused("a multiplier is too large"))
+    small(scaled.filter(|&value| bits(value) <= 56))
 }
 
 /// μ of a neuron that is on, 0 of one that is off, else μu/(u − l), rounded towards 0.
 fn decided_or_chord(mu: i64, l: i64, u: i64) -> i64 {
-    if u <= 0 {
-        0
-    } else if l >= 0 {
-        mu
-    } else {
-        (i128::from(mu) * i128::from(u) / (i128::from(u) - i128::from(l))) as i64
+    match (l >= 0, u <= 0) {
+        (_, true) => 0,
+        (true, false) => mu,
+        (false, false) => (i128::from(mu) * i128::from(u) / (i128::from(u) - i128::from(l))) as i64,
     }
 }
 

@@ -1,7 +1,7 @@
-//! The bytes of a certificate, read from the front: varints, floats as integers, and where a reader is.
+//! The bytes of a file, read from the front; those of a certificate: varints, floats as integers, and where a reader is.
 
-use crate::bound::Given;
-use crate::{Refused, refused};
+use crate::number::Dyadic;
+use crate::{Refused, refuse, refused, require};
 
 pub struct Reader<'f> {
     bytes: &'f [u8],
@@ -14,11 +14,17 @@ impl<'f> Reader<'f> {
     }
 
     pub fn take(&mut self, count: usize) -> Result<&'f [u8], Refused> {
-        let end = self.at.checked_add(count).filter(|&end| end <= self.bytes.len());
-        let end = end.ok_or_else(|| refused("the file ends too soon"))?;
-        let taken = &self.bytes[self.at..end];
-        self.at = end;
+        let taken = self.bytes[self.at..].get(..count).ok_or_else(|| refused("the file ends too soon"))?;
+        self.at += count;
         Ok(taken)
+    }
+
+    pub fn is_at_end(&self) -> bool {
+        self.at == self.bytes.len()
+    }
+
+    pub fn array<const N: usize>(&mut self) -> Result<[u8; N], Refused> {
+        self.take(N)?.try_into().map_err(|_| Refused::overflow())
     }
 
     pub fn byte(&mut self) -> Result<u8, Refused> {
@@ -32,47 +38,34 @@ impl<'f> Reader<'f> {
             let byte = self.byte()?;
             number |= usize::from(byte & 127) << shift;
             if byte < 128 {
-                return if byte == 0 && shift > 0 {
-                    Err(refused("a number is not in its shortest form"))
-                } else {
-                    Ok(number)
-                };
+                require(byte > 0 || shift == 0, "a number is not in its shortest form")?;
+                return Ok(number);
             }
         }
-        Err(refused("a number is too long"))
+        refuse("a number is too long")
     }
 
     /// A number below a limit.
     pub fn below(&mut self, limit: usize, what: &str) -> Result<usize, Refused> {
         let number = self.number()?;
-        if number < limit { Ok(number) } else { Err(refused(format!("{what} {number} does not exist"))) }
+        if number < limit { Ok(number) } else { refuse(format!("{what} {number} does not exist")) }
     }
 
     /// A float32.
-    pub fn float(&mut self) -> Result<Given, Refused> {
-        let bytes = self.take(4)?;
-        let bits = u32::from_le_bytes([bytes[0], bytes[1], bytes[2], bytes[3]]);
-        decode(bits.into(), 8, 23)
+    pub fn float(&mut self) -> Result<Dyadic, Refused> {
+        let bits = u32::from_le_bytes(self.array()?);
+        Dyadic::from_f32_bits(bits).ok_or_else(|| refused("a number is not finite"))
+    }
+
+    /// A float32 that is not negative.
+    pub fn weight(&mut self) -> Result<Dyadic, Refused> {
+        let weight = self.float()?;
+        if weight.mantissa >= 0 { Ok(weight) } else { refuse("a weight or multiplier is negative") }
     }
 
     /// A float64.
-    pub fn double(&mut self) -> Result<Given, Refused> {
-        let mut bits = [0; 8];
-        bits.copy_from_slice(self.take(8)?);
-        decode(u64::from_le_bytes(bits), 11, 52)
+    pub fn double(&mut self) -> Result<Dyadic, Refused> {
+        let bits = u64::from_le_bytes(self.array()?);
+        Dyadic::from_f64_bits(bits).ok_or_else(|| refused("a number is not finite"))
     }
-}
-
-/// A binary float with so many bits of exponent and mantissa.
-fn decode(bits: u64, exponent_bits: u32, mantissa_bits: u32) -> Result<Given, Refused> {
-    let field = (bits >> mantissa_bits) & ((1 << exponent_bits) - 1);
-    if field == (1 << exponent_bits) - 1 {
-        return Err(refused("a number is not finite"));
-    }
-    let fraction = bits & ((1 << mantissa_bits) - 1);
-    let whole = if field == 0 { fraction } else { fraction | 1 << mantissa_bits };
-    let bias = (1 << (exponent_bits - 1)) - 1 + mantissa_bits as i32;
-    let is_negative = bits >> (exponent_bits + mantissa_bits) == 1;
-    let mantissa = if is_negative { -(whole as i64) } else { whole as i64 };
-    Ok(Given { mantissa, exponent: field.max(1) as i32 - bias })
 }

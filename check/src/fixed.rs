@@ -4,8 +4,8 @@
 //! coefficient is known up to an error only, the row carries an error in the same units, and every bound pays for it.
 
 use crate::kept::kept;
-use crate::number::Dyadic;
-use crate::onnx::{Network, Row};
+use crate::number::{Dyadic, bits};
+use crate::onnx::{self, Network};
 use crate::{Refused, refused};
 
 /// Bits of the largest weight of a stage, and of its largest bias.
@@ -14,23 +14,27 @@ const BIAS_BITS: i32 = 56;
 /// Smaller weights count as this small.
 const LEAST_BITS: i32 = -40;
 
-/// A stage: weights are integers times 2^−scale. Columns are variables: the inputs, then the neurons stage by stage.
+/// A stage: weights are integers times 2^−scale.
 pub struct Layer {
     pub scale: i32,
-    starts: Vec<usize>,
-    /// For each row the sources that it reads, none for the inputs, and the terms of each.
-    parts: Vec<Vec<Part>>,
-    columns: Vec<u32>,
-    weights: Vec<i64>,
-    /// For each row, what each of its coefficients may be off by, in units of 2^−scale.
-    pub error: Vec<i64>,
-    /// The bias lies between these, in units of 2^−bias_scale.
-    pub bias: Vec<(i64, i64)>,
     pub bias_scale: i32,
+    pub rows: Vec<Row>,
 }
 
-/// A source that a row reads, none for the inputs, and the range of the row's terms there.
-pub type Part = (Option<usize>, std::ops::Range<usize>);
+pub struct Row {
+    pub parts: Vec<Part>,
+    /// What each of its coefficients may be off by, in units of 2^−scale.
+    pub error: i64,
+    /// The bias lies between these, in units of 2^−bias_scale.
+    pub bias: (i64, i64),
+}
+
+/// The terms of a row that read one source: 0 for the inputs, k + 1 for stage k.
+pub struct Part {
+    pub source: usize,
+    /// Columns and weights, columns ascending. Columns are variables: the inputs, then the neurons stage by stage.
+    pub terms: Vec<(u32, i64)>,
+}
 
 /// The stages, and where each one's neurons begin among the variables.
 pub struct Fixed {
@@ -39,75 +43,59 @@ pub struct Fixed {
     pub starts: Vec<usize>,
 }
 
+impl Row {
+    pub fn terms(&self) -> impl Iterator<Item = &(u32, i64)> {
+        self.parts.iter().flat_map(|part| &part.terms)
+    }
+
+    fn new(row: &onnx::Row, scale: i32, bias_scale: i32, starts: &[usize]) -> Result<Row, Refused> {
+        let (mut parts, mut is_exact) = (Vec::<Part>::new(), true);
+        for (column, weight) in &row.terms {
+            let low = small(weight.floor_scaled(scale))?;
+            is_exact &= low == small(weight.ceil_scaled(scale))?;
+            if low == 0 && is_exact {
+                continue;
+            }
+            let source = starts.partition_point(|&start| start <= *column as usize);
+            match parts.last_mut().filter(|part| part.source == source) {
+                Some(part) => part.terms.push((*column, low)),
+                None => parts.push(Part { source, terms: vec![(*column, low)] }),
+            }
+        }
+        let error = small(row.term_error.ceil_scaled(scale))? + i64::from(!is_exact);
+        let bias_error = small(row.bias_error.ceil_scaled(bias_scale))?;
+        let low = small(row.bias.floor_scaled(bias_scale))? - bias_error;
+        let high = small(row.bias.ceil_scaled(bias_scale))? + bias_error;
+        Ok(Row { parts, error, bias: (low, high) })
+    }
+}
+
 impl Layer {
-    pub fn width(&self) -> usize {
-        self.bias.len()
-    }
-
-    /// The columns and weights of a row, columns ascending.
-    pub fn row(&self, neuron: usize) -> (&[u32], &[i64]) {
-        let range = self.starts[neuron]..self.starts[neuron + 1];
-        (&self.columns[range.clone()], &self.weights[range])
-    }
-
-    pub fn parts(&self, neuron: usize) -> &[Part] {
-        &self.parts[neuron]
-    }
-
     /// Whether it reads nothing but inputs.
     pub fn reads_inputs_alone(&self) -> bool {
-        self.parts.iter().flatten().all(|(source, _)| source.is_none())
+        self.rows.iter().flat_map(|row| &row.parts).all(|part| part.source == 0)
     }
 
-    fn new(rows: &[Row]) -> Result<Layer, Refused> {
-        let largest = |numbers: &mut dyn Iterator<Item = &Dyadic>| numbers.map(bits).max().unwrap_or(0);
-        let scale = WEIGHT_BITS - largest(&mut rows.iter().flat_map(|row| row.terms.iter().map(|(_, w)| w)));
-        let bias_scale = BIAS_BITS - largest(&mut rows.iter().flat_map(|row| [&row.bias, &row.bias_error]));
-        let mut layer = Layer {
-            scale,
-            starts: vec![0],
-            parts: vec![],
-            columns: vec![],
-            weights: vec![],
-            error: vec![],
-            bias: vec![],
-            bias_scale,
-        };
-        for row in rows {
-            let mut is_exact = true;
-            for (column, weight) in &row.terms {
-                let low = floor(weight, scale)?;
-                is_exact &= low == ceil(weight, scale)?;
-                if low != 0 || !is_exact {
-                    layer.columns.push(*column);
-                    layer.weights.push(low);
-                }
-            }
-            let stated = ceil(&row.term_error, scale)?;
-            layer.error.push(if is_exact { stated } else { stated + 1 });
-            layer.starts.push(layer.weights.len());
-            let error = ceil(&row.bias_error, bias_scale)?;
-            layer.bias.push((floor(&row.bias, bias_scale)? - error, ceil(&row.bias, bias_scale)? + error));
-        }
-        Ok(layer)
+    fn new(rows: &[onnx::Row], starts: &[usize]) -> Result<Layer, Refused> {
+        let weights = rows.iter().flat_map(|row| row.terms.iter().map(|(_, weight)| weight));
+        let scale = WEIGHT_BITS - weights.map(size).max().unwrap_or(0);
+        let biases = rows.iter().flat_map(|row| [&row.bias, &row.bias_error]);
+        let bias_scale = BIAS_BITS - biases.map(size).max().unwrap_or(0);
+        let rows = rows.iter().map(|row| Row::new(row, scale, bias_scale, starts)).collect::<Result<_, _>>()?;
+        Ok(Layer { scale, bias_scale, rows })
     }
 }
 
 impl Fixed {
     /// With so many neurons of each hidden stage: all, or those that are read.
     pub fn new(network: &Network, widths: &[usize]) -> Result<Fixed, Refused> {
-        let layers: Vec<Layer> =
-            kept(network, widths)?.iter().map(|rows| Layer::new(rows)).collect::<Result<_, _>>()?;
+        let stages = kept(network, widths)?;
         let mut starts = vec![network.inputs];
-        for layer in &layers {
-            starts.push(starts[starts.len() - 1] + layer.width());
+        for rows in &stages {
+            starts.push(starts[starts.len() - 1] + rows.len());
         }
-        let mut fixed = Fixed { inputs: network.inputs, layers, starts };
-        for stage in 0..fixed.layers.len() {
-            let layer = &fixed.layers[stage];
-            fixed.layers[stage].parts = (0..layer.width()).map(|j| fixed.sources(layer.row(j).0)).collect();
-        }
-        Ok(fixed)
+        let layers = stages.iter().map(|rows| Layer::new(rows, &starts)).collect::<Result<_, _>>()?;
+        Ok(Fixed { inputs: network.inputs, layers, starts })
     }
 
     /// The number of the output's stage.
@@ -115,60 +103,25 @@ impl Fixed {
         self.layers.len() - 1
     }
 
-    /// Hidden neurons.
-    pub fn hidden(&self) -> usize {
-        self.starts[self.last()] - self.inputs
+    /// The number of the first neuron of a stage, among all hidden ones. For the output's stage, how many there are.
+    pub fn first(&self, stage: usize) -> usize {
+        self.starts[stage] - self.inputs
     }
 
-    /// The stage of a variable that is a neuron.
-    pub fn stage_of(&self, variable: usize) -> usize {
-        self.starts.partition_point(|&start| start <= variable) - 1
-    }
-
-    fn sources(&self, columns: &[u32]) -> Vec<Part> {
-        let (mut parts, mut from) = (Vec::new(), 0);
-        while from < columns.len() {
-            let first = columns[from] as usize;
-            let source = (first >= self.inputs).then(|| self.stage_of(first));
-            let end = source.map_or(self.inputs, |s| self.starts[s + 1]);
-            let to = from + columns[from..].partition_point(|&column| (column as usize) < end);
-            parts.push((source, from..to));
-            from = to;
-        }
-        parts
+    /// Each hidden neuron: its stage, its number within that, and its number among all.
+    pub fn hidden(&self) -> impl Iterator<Item = (usize, usize, usize)> {
+        let within = |stage: usize| (0..self.layers[stage].rows.len()).map(move |j| (stage, j));
+        (0..self.last()).flat_map(within).enumerate().map(|(neuron, (stage, j))| (stage, j, neuron))
     }
 }
 
 /// The least b with |number| < 2^b, but not below a limit.
-fn bits(number: &Dyadic) -> i32 {
-    let bits = number.exponent.saturating_add(128 - number.mantissa.unsigned_abs().leading_zeros() as i32);
-    if number.mantissa == 0 { LEAST_BITS } else { bits.max(LEAST_BITS) }
+fn size(number: &Dyadic) -> i32 {
+    let size = number.exponent.saturating_add(bits(number.mantissa) as i32);
+    if number.mantissa == 0 { LEAST_BITS } else { size.max(LEAST_BITS) }
 }
 
-/// ⌊number·2^scale⌋.
-pub fn floor(number: &Dyadic, scale: i32) -> Result<i64, Refused> {
-    let shifted = shift_down(number.mantissa, number.exponent.saturating_add(scale));
-    shifted.and_then(|value| i64::try_from(value).ok()).ok_or_else(|| refused("a number is too large"))
-}
-
-/// ⌈number·2^scale⌉.
-pub fn ceil(number: &Dyadic, scale: i32) -> Result<i64, Refused> {
-    let negated = Dyadic { mantissa: -number.mantissa, exponent: number.exponent };
-    Ok(-floor(&negated, scale)?)
-}
-
-/// ⌊value·2^by⌋, none if that does not fit.
-pub fn shift_down(value: i128, by: i32) -> Option<i128> {
-    if by <= 0 {
-        return Some(value >> by.unsigned_abs().min(127));
-    }
-    let by = by.unsigned_abs();
-    let room = value.unsigned_abs().leading_zeros().saturating_sub(1);
-    if value == 0 {
-        Some(0)
-    } else if by <= room {
-        Some(value << by)
-    } else {
-        None
-    }
+/// A number that has to have a place in 64 bits.
+pub fn small(number: Option<i128>) -> Result<i64, Refused> {
+    number.and_then(|number| i64::try_from(number).ok()).ok_or_else(|| refused("a number is too large"))
 }

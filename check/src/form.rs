@@ -3,8 +3,8 @@
 //! Where a counterexample is, every row is at most 0, and so is every such form. A mean of forms with weights that are not
 //! negative is at most 0 there too, so that a mean which is positive on all of a box leaves no counterexample in it.
 
+use crate::Refused;
 use crate::region::{Cube, Total};
-use crate::{Refused, refused};
 
 /// A constant in units of 2^−80, and slopes in units of 2^−exponent.
 #[derive(Clone, Debug, Default)]
@@ -20,7 +20,7 @@ const ROUNDS: usize = 8;
 
 impl Form {
     /// The end of an input where the form is least.
-    fn end(&self, input: usize, cube: &Cube) -> i64 {
+    pub fn end(&self, input: usize, cube: &Cube) -> i64 {
         if self.slopes[input] >= 0 { cube.lower[input] } else { cube.upper[input] }
     }
 
@@ -45,33 +45,32 @@ impl Form {
         let slope = |i: usize| (((PARTS - part) * coarse(self, i) + part * coarse(other, i)) / PARTS) as i64;
         let slopes: Vec<i64> = (0..self.slopes.len()).map(slope).collect();
         let parts = self.constant.checked_mul(PARTS - part).zip(other.constant.checked_mul(part));
-        let sum = parts.and_then(|(a, b)| a.checked_add(b)).ok_or_else(|| refused("a sum is too large"))?;
+        let sum = parts.and_then(|(a, b)| a.checked_add(b)).ok_or_else(Refused::overflow)?;
         let mut constant = Total(sum.div_euclid(PARTS));
-        let sizes: i128 = (0..slopes.len()).map(|i| i128::from(cube.size(i))).sum();
-        constant.add(-3 * sizes, exponent + cube.grid)?;
+        constant.add(-3 * cube.sizes(), exponent + cube.grid)?;
         Ok(Form { constant: constant.0, slopes, exponent })
     }
+}
+
+/// The form with the greatest of these values, the first of several.
+fn greatest(forms: &[Form], value: impl Fn(&Form) -> Result<i128, Refused>) -> Result<Option<(i128, &Form)>, Refused> {
+    let mut best: Option<(i128, &Form)> = None;
+    for form in forms {
+        let value = value(form)?;
+        if best.is_none_or(|(known, _)| value > known) {
+            best = Some((value, form));
+        }
+    }
+    Ok(best)
 }
 
 /// Whether some mean of forms is positive on a box: from the form with the greatest least value towards the one that is highest
 /// where that is least, as far as it gains, and again. Which means are looked at is a choice.
 pub fn some_mean_is_positive(forms: &[Form], cube: &Cube) -> Result<bool, Refused> {
-    let mut best: Option<(i128, Form)> = None;
-    for form in forms {
-        let least = form.least(cube)?;
-        if best.as_ref().is_none_or(|(known, _)| least > *known) {
-            best = Some((least, form.clone()));
-        }
-    }
-    let Some((mut least, mut best)) = best else { return Ok(false) };
+    let Some((mut least, best)) = greatest(forms, |form| form.least(cube))? else { return Ok(false) };
+    let mut best = best.clone();
     for _ in 0..ROUNDS {
-        let mut highest: Option<(i128, &Form)> = None;
-        for form in forms {
-            let value = form.at(cube, |i| best.end(i, cube))?;
-            if highest.as_ref().is_none_or(|(known, _)| value > *known) {
-                highest = Some((value, form));
-            }
-        }
+        let highest = greatest(forms, |form| form.at(cube, |i| best.end(i, cube)))?;
         let Some((_, other)) = highest else { return Ok(false) };
         // The least value is concave in the part, up to rounding: thirds of what is left are compared.
         let (mut low, mut high) = (0, PARTS);

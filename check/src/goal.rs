@@ -1,57 +1,45 @@
 //! Rows of a property as functions to bound: integers over one denominator, which does not matter since only the sign does.
 
-use crate::bound::{Given, Start};
-use crate::fixed::shift_down;
-use crate::number::Ratio;
+use crate::bound::Start;
+use crate::number::{Dyadic, Ratio, gcd};
 use crate::property::Disjunct;
 use crate::region::UNIT;
 use crate::{Refused, refused};
+use std::collections::BTreeMap;
 
 /// Bits behind the point of weights.
 const WEIGHT: i32 = 24;
+/// Bits of coefficients.
+const BITS: u32 = 50;
 
 /// Rows times weights, added up, for the stage of the outputs. A weight is not negative; any is sound, so it is rounded down.
-pub fn combined(disjunct: &Disjunct, weights: &[(usize, Given)], stage: usize) -> Result<Start, Refused> {
-    let too_large = || refused("the coefficients of a row have too many digits");
-    let mut start = Start { stage, nu: vec![], x: vec![], constant: 0, exponent: WEIGHT, factor: 1 };
-    let mut denominator = 1i128;
+pub fn combined(disjunct: &Disjunct, weights: &[(usize, Dyadic)], stage: usize) -> Result<Start, Refused> {
+    sum(disjunct, weights, stage).ok_or_else(|| refused("the coefficients of a row have too many digits"))
+}
+
+fn sum(disjunct: &Disjunct, weights: &[(usize, Dyadic)], stage: usize) -> Option<Start> {
+    let (mut denominator, mut constant) = (1i128, 0i128);
     for (row, _) in weights {
-        for (_, Ratio { denominator: other, .. }) in disjunct.rows[*row].x.iter().chain(&disjunct.rows[*row].y) {
-            denominator = (denominator / gcd(denominator, *other)).checked_mul(*other).ok_or_else(too_large)?;
+        for (_, term) in disjunct.rows[*row].x.iter().chain(&disjunct.rows[*row].y) {
+            let other = term.denominator;
+            denominator = (denominator / gcd(denominator, other)?).checked_mul(other)?;
         }
     }
+    let (mut x, mut nu) = (BTreeMap::new(), BTreeMap::new());
     for (row, weight) in weights {
-        if weight.mantissa < 0 {
-            return Err(refused("a weight is negative"));
-        }
-        let weight = shift_down(weight.mantissa.into(), weight.exponent + WEIGHT).ok_or_else(too_large)?;
-        let row = &disjunct.rows[*row];
-        for (terms, into) in [(&row.x, &mut start.x), (&row.y, &mut start.nu)] {
-            for (index, Ratio { numerator, denominator: own }) in terms {
-                let whole = numerator.checked_mul(denominator / own).and_then(|whole| whole.checked_mul(weight));
-                let whole = whole.and_then(|whole| i64::try_from(whole).ok()).ok_or_else(too_large)?;
-                add(into, *index, whole).ok_or_else(too_large)?;
+        let (row, weight) = (&disjunct.rows[*row], weight.floor_scaled(WEIGHT)?);
+        for (terms, into) in [(&row.x, &mut x), (&row.y, &mut nu)] {
+            for (index, term) in terms {
+                let whole = term.numerator.checked_mul(denominator / term.denominator)?.checked_mul(weight)?;
+                let sum = into.entry(*index).or_insert(0i64);
+                *sum = sum.checked_add(i64::try_from(whole).ok()?)?;
             }
         }
-        let factor = weight.checked_mul(denominator).ok_or_else(too_large)?;
-        let numerator = row.constant.numerator.checked_mul(factor).ok_or_else(too_large)?;
-        let constant = Ratio { numerator, denominator: row.constant.denominator }.floor_scaled(UNIT - WEIGHT);
-        let sum = constant.and_then(|constant| start.constant.checked_add(constant));
-        start.constant = sum.ok_or_else(too_large)?;
+        let numerator = row.constant.numerator.checked_mul(weight.checked_mul(denominator)?)?;
+        let scaled = Ratio { numerator, denominator: row.constant.denominator }.floor_scaled(UNIT - WEIGHT);
+        constant = constant.checked_add(scaled?)?;
     }
-    start.factor = i64::try_from(denominator).map_err(|_| too_large())?;
-    let is_small = |&(_, a): &(usize, i64)| a.unsigned_abs() >> 50 == 0;
-    if start.nu.iter().chain(&start.x).all(is_small) { Ok(start) } else { Err(too_large()) }
-}
-
-fn add(terms: &mut Vec<(usize, i64)>, index: usize, value: i64) -> Option<()> {
-    match terms.iter_mut().find(|(known, _)| *known == index) {
-        Some((_, sum)) => *sum = sum.checked_add(value)?,
-        None => terms.push((index, value)),
-    }
-    Some(())
-}
-
-fn gcd(a: i128, b: i128) -> i128 {
-    if b == 0 { a } else { gcd(b, a % b) }
+    let is_small = x.values().chain(nu.values()).all(|sum| sum.unsigned_abs() >> BITS == 0);
+    let (x, nu, factor) = (x.into_iter().collect(), nu.into_iter().collect(), i64::try_from(denominator).ok()?);
+    is_small.then_some(Start { stage, nu, x, constant, exponent: WEIGHT, factor })
 }

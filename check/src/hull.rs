@@ -9,26 +9,29 @@
 //! times the radius, and costs −μ·Σ|σ_i|. A neuron takes first what makes pulls shorter, since that costs nothing, then the
 //! same part of all that is left; those that can be largest take first. Which σ is taken is a choice, and any is sound.
 
-use crate::fixed::shift_down;
+use crate::fixed::Layer;
+use crate::number::{bits, shift_down};
 use crate::region::{Region, Total};
 use crate::{Refused, refused};
 
-/// A neuron that counts so many times, in units of 2^−exponent.
+/// A neuron, by its place in the order, that counts so many times, more than 0, in units of 2^−exponent.
 pub struct Turn {
-    pub neuron: usize,
-    pub times: i64,
-    pub exponent: i32,
+    place: usize,
+    times: i64,
+    exponent: i32,
 }
 
 /// How far neurons reach, for one box.
 pub struct Hull {
-    /// By stage.
-    spread: Vec<bool>,
+    /// Whether the undecided neurons of a stage are spread.
+    pub spread: Vec<bool>,
     /// By hidden neuron, of those that may be spread: its place in the order, largest first.
-    order: Vec<Option<u32>>,
+    order: Vec<Option<usize>>,
     neurons: Vec<Neuron>,
     /// The unit of reaches and needs is 2^−exponent.
     exponent: i32,
+    /// The unit of the box is 2^−grid.
+    grid: i32,
     centre: Vec<i64>,
     radius: Vec<i64>,
 }
@@ -36,6 +39,7 @@ pub struct Hull {
 struct Neuron {
     /// |c_i| of the inputs that it reads, rounded down, with their numbers and whether c_i is negative.
     reaches: Vec<(u32, bool, i64)>,
+    /// Of all reaches.
     total: i64,
     /// u/2, rounded up.
     half: i64,
@@ -49,31 +53,23 @@ const PULL_BITS: i32 = 56;
 const PART: u32 = 32;
 
 impl Hull {
-    /// No neuron is spread.
-    pub fn none(stages: usize) -> Hull {
-        let (order, neurons, centre, radius) = (vec![], vec![], vec![], vec![]);
-        Hull { spread: vec![false; stages], order, neurons, exponent: 0, centre, radius }
-    }
-
-    /// Of the undecided neurons of the stages that read inputs alone.
+    /// Of the stages that read inputs alone.
     pub fn new(region: &Region) -> Result<Hull, Refused> {
         let (net, cube) = (region.net, &region.cube);
-        let mut hull = Hull::none(net.last());
+        let spread = (0..net.last()).map(|stage| net.layers[stage].reads_inputs_alone()).collect();
+        let (order, neurons, centre, radius) = (vec![None; net.first(net.last())], vec![], vec![], vec![]);
+        let mut hull = Hull { spread, order, neurons, exponent: 0, grid: cube.grid, centre, radius };
         for (&l, &u) in cube.lower.iter().zip(&cube.upper) {
             let centre = l + (u - l) / 2;
             hull.centre.push(centre);
             hull.radius.push((u - centre).max(centre - l));
         }
         let mut found: Vec<(usize, Neuron, i32)> = Vec::new();
-        for stage in 0..net.last() {
-            hull.spread[stage] = net.layers[stage].reads_inputs_alone();
-            for j in 0..net.layers[stage].width() {
-                let neuron = net.starts[stage] - net.inputs + j;
-                let (l, u) = region.of(neuron);
-                if hull.spread[stage] && l < 0 && u > 0 {
-                    let (made, exponent) = hull.neuron(region, stage, j)?;
-                    found.push((neuron, made, exponent));
-                }
+        for (stage, j, neuron) in net.hidden() {
+            // One that is decided may have a looser bound later.
+            if hull.spread[stage] {
+                let (made, exponent) = hull.neuron(&net.layers[stage], j)?;
+                found.push((neuron, made, exponent));
             }
         }
         hull.exponent = found.iter().map(|(.., exponent)| *exponent).min().unwrap_or(0);
@@ -81,87 +77,69 @@ impl Hull {
             made.coarsen(*exponent - hull.exponent);
         }
         found.sort_by_key(|(neuron, made, _)| (std::cmp::Reverse(made.half), *neuron));
-        hull.order = vec![None; net.hidden()];
         for (place, (neuron, made, _)) in found.into_iter().enumerate() {
-            hull.order[neuron] = Some(place as u32);
+            hull.order[neuron] = Some(place);
             hull.neurons.push(made);
         }
         Ok(hull)
     }
 
-    /// Whether the undecided neurons of a stage are spread.
-    pub fn spreads(&self, stage: usize) -> bool {
-        self.spread[stage]
+    /// A neuron that counts so many times.
+    pub fn turn(&self, neuron: usize, times: i64, exponent: i32) -> Result<Turn, Refused> {
+        let place = self.order[neuron].ok_or_else(|| refused("a neuron that reads more than inputs is spread"))?;
+        Ok(Turn { place, times, exponent })
     }
 
     /// A neuron's reaches and half of what it can be, and the exponent of their unit.
-    fn neuron(&self, region: &Region, stage: usize, j: usize) -> Result<(Neuron, i32), Refused> {
-        let layer = &region.net.layers[stage];
-        let (columns, weights) = layer.row(j);
+    fn neuron(&self, layer: &Layer, j: usize) -> Result<(Neuron, i32), Refused> {
+        let row = &layer.rows[j];
         let (mut most, mut total, mut size) = (0i128, 0i128, 0i128);
-        for (&column, &weight) in columns.iter().zip(weights) {
+        for &(column, weight) in row.terms() {
             let (centre, radius) = (self.centre[column as usize], self.radius[column as usize]);
             let reach = i128::from(weight.abs()) * i128::from(radius);
             most += i128::from(weight) * i128::from(centre) + reach;
             total += reach;
             size += i128::from(centre.abs()) + i128::from(radius);
         }
-        most += i128::from(layer.error[j]) * size;
-        let exponent = layer.scale + region.cube.grid;
-        let bias = shift_down(-i128::from(layer.bias[j].1), exponent - layer.bias_scale);
-        most -= bias.ok_or_else(|| refused("a bias is too large"))?;
-        let largest = total.unsigned_abs().max(most.unsigned_abs());
-        let excess = (128 - largest.leading_zeros()).saturating_sub(REACH_BITS);
-        let reaches = columns.iter().zip(weights).map(|(&column, &weight)| {
+        most += i128::from(row.error) * size;
+        let exponent = layer.scale + self.grid;
+        let bias = shift_down(-i128::from(row.bias.1), exponent - layer.bias_scale);
+        most -= bias.ok_or_else(Refused::overflow)?;
+        let excess = bits(total).max(bits(most)).saturating_sub(REACH_BITS);
+        let reaches = row.terms().map(|&(column, weight)| {
             let reach = (i128::from(weight.abs()) * i128::from(self.radius[column as usize])) >> excess;
             (column, weight < 0, reach as i64)
         });
-        let reaches: Vec<(u32, bool, i64)> = reaches.filter(|&(.., reach)| reach > 0).collect();
+        let reaches = reaches.collect();
         // u/2 is the least integer that is not below it.
         let half = (-((-most) >> (excess + 1))).max(0) as i64;
-        let total = reaches.iter().map(|&(.., reach)| reach).sum();
-        Ok((Neuron { reaches, total, half }, exponent - excess as i32))
+        Ok((Neuron { reaches, total: 0, half }, exponent - excess as i32))
     }
 
     /// The least over the box of coefficients a of the inputs, in units of 2^−exponent, with the neurons spread: added to the
     /// total.
-    pub fn spread(
-        &self,
-        region: &Region,
-        a: &[i64],
-        exponent: i32,
-        mut turns: Vec<Turn>,
-        total: &mut Total,
-    ) -> Result<(), Refused> {
-        let too_large = || refused("a pull is too large");
-        let own = exponent + region.cube.grid;
+    pub fn spread(&self, a: &[i64], exponent: i32, turns: &mut [Turn], total: &mut Total) -> Result<(), Refused> {
+        let own = exponent + self.grid;
         let centre = a.iter().zip(&self.centre).map(|(&a, &c)| i128::from(a) * i128::from(c)).sum();
         total.add(centre, own)?;
         let wide: Vec<i128> = a.iter().zip(&self.radius).map(|(&a, &r)| i128::from(a) * i128::from(r)).collect();
-        turns.retain(|turn| turn.times > 0);
-        let place = |turn: &Turn| self.order[turn.neuron].ok_or_else(|| refused("a neuron is not undecided"));
-        let mut placed = Vec::with_capacity(turns.len());
-        for turn in turns {
-            placed.push((place(&turn)?, turn));
-        }
-        placed.sort_by_key(|(place, _)| *place);
-        let bits = |value: i128, exponent: i32| 128 - value.unsigned_abs().leading_zeros() as i32 - exponent;
-        let mut most = wide.iter().map(|&pull| bits(pull, own)).max().unwrap_or(0);
-        for (place, turn) in &placed {
-            let neuron = &self.neurons[*place as usize];
+        turns.sort_by_key(|turn| turn.place);
+        let mut most = wide.iter().map(|&pull| bits(pull) as i32 - own).max().unwrap_or(0);
+        for turn in &*turns {
+            let neuron = &self.neurons[turn.place];
             let reach = i128::from(turn.times) * i128::from(neuron.total.max(neuron.half));
-            most = most.max(bits(reach, turn.exponent + self.exponent));
+            most = most.max(bits(reach) as i32 - turn.exponent - self.exponent);
         }
         let unit = PULL_BITS - most;
         let mut pulls = Vec::with_capacity(wide.len());
         for pull in wide {
-            pulls.push(shift_down(pull, unit - own).ok_or_else(too_large)? as i64);
+            pulls.push(shift_down(pull, unit - own).ok_or_else(Refused::overflow)? as i64);
         }
         // Every pull was rounded by less than a unit.
         let mut cost = pulls.len() as i128;
-        for (place, turn) in placed {
-            let by = unit - turn.exponent - self.exponent;
-            cost += self.neurons[place as usize].take(turn.times, by, &mut pulls).ok_or_else(too_large)?;
+        for turn in turns {
+            let (neuron, by) = (&self.neurons[turn.place], unit - turn.exponent - self.exponent);
+            cost += neuron.take(turn.times, by, &mut pulls).ok_or_else(Refused::overflow)?;
         }
         cost += pulls.iter().map(|pull| i128::from(pull.abs())).sum::<i128>();
         total.add(-cost, unit)
@@ -169,6 +147,7 @@ impl Hull {
 }
 
 impl Neuron {
+    /// Brings it to a unit that is so many bits larger, and adds up its reaches.
     fn coarsen(&mut self, by: i32) {
         let by = by.clamp(0, 63);
         self.reaches.iter_mut().for_each(|(.., reach)| *reach >>= by);

@@ -4,17 +4,16 @@
 //! before it have proved of the same region, and nothing else, so that no proof is circular. Whether trees cover everything is
 //! a matter of their form alone, and is checked in every slice; the leaves, each of which is one bound or few, are dealt out.
 
-use crate::bound::{Bounder, Given, Node, Phase, Rule, Start};
-use crate::cells::Cells;
+use crate::bound::{Bounder, Node, Phase, Rule, Start};
 use crate::file::Reader;
-use crate::fixed::{Fixed, shift_down};
+use crate::fixed::Fixed;
 use crate::goal::combined;
 use crate::hull::Hull;
 use crate::number::Dyadic;
 use crate::onnx::Network;
 use crate::property::{Disjunct, Property};
 use crate::region::{Cube, Region, UNIT};
-use crate::{Refused, refused, sha256};
+use crate::{Refused, refuse, refused, require, sha256};
 use std::fmt::{self, Write};
 
 pub const MAGIC: &[u8; 4] = b"PGC1";
@@ -31,7 +30,7 @@ const CLOSED: u8 = 5;
 const RULE: u8 = 0;
 const TREE: u8 = 1;
 
-/// Which leaves are looked at: those whose number leaves this rest; and whether the records are written out as text.
+/// Which leaves are looked at: those whose number leaves this rest.
 #[derive(Clone, Copy, Debug)]
 pub struct Slice {
     pub index: usize,
@@ -80,11 +79,9 @@ pub struct Judge<'j> {
     pub summary: Summary,
 }
 
-/// What a tree is about: its function, or the rows of a disjunct with weights at each leaf; and what is to be shown: that it is
-/// at least a value, or positive.
+/// What a tree is about: a function, or the rows of a disjunct with weights at each leaf.
 enum Claim<'c> {
-    Side { start: Start, least: i128 },
-    Row(Start),
+    Function(Start),
     Combination(&'c Disjunct),
 }
 
@@ -101,17 +98,10 @@ pub fn judge(
     let headed =
         header(&mut file, digests).and_then(|(generator, widths)| Ok((generator, Fixed::new(network, &widths)?)));
     let (generator, net) = headed.map_err(|why| Rejected { record: 0, at: file.at, why })?;
+    let (bounder, node) = (Bounder::new(&net), Node::new(net.first(net.last())));
+    let closed = vec![false; property.disjuncts.len()];
     let summary = Summary { text: as_text.then(String::new), generator, ..Summary::default() };
-    let mut judge = Judge {
-        net: &net,
-        property,
-        file,
-        bounder: Bounder::new(&net),
-        node: Node::new(net.hidden()),
-        closed: vec![false; property.disjuncts.len()],
-        slice,
-        summary,
-    };
+    let mut judge = Judge { net: &net, property, file, bounder, node, closed, slice, summary };
     match judge.run(bytes) {
         Ok(()) => Ok(judge.summary),
         Err(why) => Err(Rejected { record: judge.summary.records, at: judge.file.at, why }),
@@ -120,26 +110,25 @@ pub fn judge(
 
 /// The generator's name, and the widths of the hidden stages.
 fn header(file: &mut Reader, [model, property]: [[u8; 32]; 2]) -> Result<(String, Vec<usize>), Refused> {
-    if file.take(4)? != MAGIC {
-        return Err(refused("this is no certificate"));
-    }
-    if file.take(32)? != model {
-        return Err(refused("the certificate is for another model"));
-    }
-    if file.take(32)? != property {
-        return Err(refused("the certificate is for another property"));
-    }
+    require(file.take(4)? == MAGIC, "this is no certificate")?;
+    require(file.take(32)? == model, "the certificate is for another model")?;
+    require(file.take(32)? == property, "the certificate is for another property")?;
     let length = file.number()?;
     let generator = std::str::from_utf8(file.take(length)?).map_err(|_| refused("the generator's name is no text"))?;
-    if file.byte()? != 0 {
-        return Err(refused("only proofs about real arithmetic are known"));
-    }
-    let stages = file.number()?;
-    let mut widths = Vec::new();
-    for _ in 0..stages {
-        widths.push(file.number()?);
-    }
+    require(file.byte()? == 0, "only proofs about real arithmetic are known")?;
+    let widths = (0..file.number()?).map(|_| file.number()).collect::<Result<_, _>>()?;
     Ok((generator.to_string(), widths))
+}
+
+/// The place of a disjunct among those that are open.
+pub fn position(open: &[usize], disjunct: usize) -> Result<usize, Refused> {
+    let place = open.iter().position(|&d| d == disjunct);
+    place.ok_or_else(|| refused(format!("disjunct {disjunct} is not open here")))
+}
+
+/// The refusal of something that no reader knows.
+pub fn unknown<T>(what: &str, kind: u8) -> Result<T, Refused> {
+    refuse(format!("a {what} of kind {kind} is not known here"))
 }
 
 impl<'j> Judge<'j> {
@@ -149,136 +138,107 @@ impl<'j> Judge<'j> {
         loop {
             match self.file.byte()? {
                 END => break,
-                REGION => self.top_region()?,
-                kind => return Err(refused(format!("a record of kind {kind} is not known here"))),
+                REGION => self.region()?,
+                kind => return unknown("record", kind),
             }
         }
-        if self.file.number()? != self.summary.records {
-            return Err(refused("the number of records is another"));
-        }
+        require(self.file.number()? == self.summary.records, "the number of records is another")?;
         let digest = sha256::digest(&bytes[..self.file.at]);
-        if self.file.take(32)? != digest || self.file.at != bytes.len() {
-            return Err(refused("the file is not what its digest says"));
-        }
+        let is_whole = self.file.take(32)? == digest && self.file.is_at_end();
+        require(is_whole, "the file is not what its digest says")?;
         match self.closed.iter().position(|closed| !closed) {
-            Some(open) => Err(refused(format!("disjunct {open} is not closed"))),
+            Some(open) => refuse(format!("disjunct {open} is not closed")),
             None => Ok(()),
         }
     }
 
-    /// Disjuncts of one box.
-    fn top_region(&mut self) -> Result<(), Refused> {
+    /// Disjuncts of one box, and the records that close them, to the region's end.
+    fn region(&mut self) -> Result<(), Refused> {
         self.summary.records += 1;
-        let open = self.disjuncts(&vec![true; self.property.disjuncts.len()])?;
-        let first = *open.first().ok_or_else(|| refused("a region of nothing"))?;
-        let box_of = |d: usize| (&self.property.disjuncts[d].lower, &self.property.disjuncts[d].upper);
-        if open.iter().any(|&d| box_of(d) != box_of(first)) {
-            return Err(refused("the disjuncts of a region have different boxes"));
-        }
-        let (lower, upper) = box_of(first);
+        let property = self.property;
+        let all: Vec<usize> = (0..property.disjuncts.len()).collect();
+        let mut open = self.disjuncts(&all)?;
+        open.iter().for_each(|&d| self.closed[d] = true);
+        let box_of = |d: usize| (&property.disjuncts[d].lower, &property.disjuncts[d].upper);
+        let (lower, upper) = box_of(*open.first().ok_or_else(|| refused("a region of nothing"))?);
+        let is_one = open.iter().all(|&d| box_of(d) == (lower, upper));
+        require(is_one, "the disjuncts of a region have different boxes")?;
         let cube = Cube::new(lower, upper)?;
         self.say(|| format!("region of disjuncts {open:?}"));
-        self.region(cube, open.clone())?;
-        open.iter().for_each(|&d| self.closed[d] = true);
-        Ok(())
+        let mut region: Option<Region> = None;
+        loop {
+            let kind = self.file.byte()?;
+            self.summary.records += 1;
+            if region.is_none() && matches!(kind, BOUND | CLOSE) {
+                let made = Region::new(self.net, cube.clone())?;
+                region = Some(Region { hull: Some(Hull::new(&made)?), ..made });
+            }
+            match (kind, &mut region) {
+                (BOUND, Some(region)) => self.bound(region)?,
+                (CLOSE, Some(region)) => {
+                    let disjunct = self.file.number()?;
+                    open.remove(position(&open, disjunct)?);
+                    self.close(region, disjunct)?;
+                }
+                (CELLS, _) => {
+                    let list = self.disjuncts(&open)?;
+                    self.say(|| format!("cells for disjuncts {list:?}"));
+                    open.retain(|d| !list.contains(d));
+                    self.cells(cube.clone(), list)?;
+                }
+                (CLOSED, _) => return require(open.is_empty(), format!("disjuncts {open:?} are not closed")),
+                _ => return unknown("record", kind),
+            }
+        }
     }
 
     /// A list of disjuncts, ascending, each of which is allowed.
-    fn disjuncts(&mut self, allowed: &[bool]) -> Result<Vec<usize>, Refused> {
-        let count = self.file.number()?;
+    fn disjuncts(&mut self, allowed: &[usize]) -> Result<Vec<usize>, Refused> {
         let (mut list, mut next) = (Vec::new(), 0);
-        for _ in 0..count {
+        for _ in 0..self.file.number()? {
             let disjunct = next + self.file.number()?;
-            if !allowed.get(disjunct).is_some_and(|allowed| *allowed) {
-                return Err(refused(format!("disjunct {disjunct} is not open here")));
-            }
+            allowed.binary_search(&disjunct).map_err(|_| refused(format!("disjunct {disjunct} is not open here")))?;
             list.push(disjunct);
             next = disjunct + 1;
         }
         Ok(list)
     }
 
-    /// The records of a region, to its end: closes all the given disjuncts on a box.
-    fn region(&mut self, cube: Cube, mut open: Vec<usize>) -> Result<(), Refused> {
-        let mut region: Option<Region> = None;
-        let mut hull: Option<Hull> = None;
-        loop {
-            let kind = self.file.byte()?;
-            self.summary.records += 1;
-            if region.is_none() && matches!(kind, BOUND | CLOSE) {
-                let made = Region::new(self.net, cube.clone())?;
-                hull = Some(Hull::new(&made)?);
-                region = Some(made);
-            }
-            match (kind, &mut region, &hull) {
-                (BOUND, Some(region), Some(hull)) => self.bound(region, hull)?,
-                (CLOSE, Some(region), Some(hull)) => {
-                    let disjunct = self.file.number()?;
-                    let place = open.iter().position(|&d| d == disjunct);
-                    let place = place.ok_or_else(|| refused(format!("disjunct {disjunct} is not open here")))?;
-                    self.close(region, hull, disjunct)?;
-                    open.remove(place);
-                }
-                (CELLS, ..) => {
-                    let mut allowed = vec![false; self.property.disjuncts.len()];
-                    open.iter().for_each(|&d| allowed[d] = true);
-                    let list = self.disjuncts(&allowed)?;
-                    self.say(|| format!("cells for disjuncts {list:?}"));
-                    Cells::new(self)?.run(cube.clone(), list.clone())?;
-                    open.retain(|d| !list.contains(d));
-                }
-                (CLOSED, ..) if open.is_empty() => return Ok(()),
-                (CLOSED, ..) => return Err(refused(format!("disjunct {} is not closed", open[0]))),
-                _ => return Err(refused(format!("a record of kind {kind} is not known here"))),
-            }
-        }
-    }
-
     /// A bound of a neuron's side, which the table then has.
-    fn bound(&mut self, region: &mut Region, hull: &Hull) -> Result<(), Refused> {
+    fn bound(&mut self, region: &mut Region) -> Result<(), Refused> {
         let stage = self.file.below(self.net.last(), "stage")?;
-        let side = self.file.below(2 * self.net.layers[stage].width(), "side")?;
-        let (neuron, is_upper) = (side / 2, side % 2 == 1);
-        let Given { mantissa, exponent } = self.file.float()?;
-        let value = Dyadic { mantissa: mantissa.into(), exponent };
-        let negated = shift_down(-value.mantissa, value.exponent + UNIT);
-        let least = -negated.ok_or_else(|| refused("a bound is too large"))?;
-        let sign = if is_upper { -1 } else { 1 };
-        let start = Start::side(stage, neuron, sign);
+        let sides = self.file.below(2 * self.net.layers[stage].rows.len(), "side")?;
+        let (neuron, side) = (sides / 2, sides % 2);
+        let value = self.file.float()?;
+        let Dyadic { mantissa, exponent } = value;
+        let least = value.ceil_scaled(UNIT).ok_or_else(Refused::overflow)?;
+        let start = Start::side(stage, neuron, side);
+        let sign = start.nu[0].1;
         self.say(|| format!("bound: stage {stage} neuron {neuron} times {sign} is at least {mantissa}·2^{exponent}"));
         match self.file.byte()? {
             RULE => {
-                if self.is_mine() && !self.by_rule(region, &start, least, is_upper)? {
-                    return Err(refused(format!("stage {stage} neuron {neuron} is not bounded so by any rule")));
-                }
+                let is_shown = !self.is_mine()
+                    || region.interval(stage, neuron)?[side] >= least
+                    || self.by_rule(region, &start, least)?;
+                require(is_shown, "the neuron is not bounded so by any rule")?;
             }
-            TREE => self.tree(region, hull, &Claim::Side { start, least })?,
-            kind => return Err(refused(format!("a proof of kind {kind} is not known here"))),
+            TREE => self.tree(region, &Claim::Function(start), least)?,
+            kind => return unknown("proof", kind),
         }
-        region.set(stage, neuron, is_upper, &value)
+        region.set(stage, neuron, side, value)
     }
 
-    /// Whether intervals, or one of the two rules, bound a neuron's side so.
-    fn by_rule(&mut self, region: &Region, start: &Start, least: i128, is_upper: bool) -> Result<bool, Refused> {
-        let (low, high) = region.interval(start.stage, start.nu[0].0)?;
-        if (if is_upper { -high } else { low }) >= least {
-            return Ok(true);
-        }
-        let none = Hull::none(self.net.last());
-        for rule in [Rule::Adaptive, Rule::Parallel] {
-            if self.bounder.bound(region, start, rule, &self.node, &none)? >= least {
-                return Ok(true);
-            }
-        }
-        Ok(false)
+    /// Whether one of the two rules shows that a function is at least a value.
+    fn by_rule(&mut self, region: &Region, start: &Start, least: i128) -> Result<bool, Refused> {
+        Ok(self.bounder.bound(region, start, Rule::Adaptive)? >= least
+            || self.bounder.bound(region, start, Rule::Parallel)? >= least)
     }
 
-    /// Closes a disjunct on the region.
-    fn close(&mut self, region: &Region, hull: &Hull, disjunct: usize) -> Result<(), Refused> {
+    /// Closes a disjunct on the region: what is positive is at least one unit.
+    fn close(&mut self, region: &Region, disjunct: usize) -> Result<(), Refused> {
         let property = self.property;
         let rows = &property.disjuncts[disjunct];
         let what = self.file.below(rows.rows.len() + 1, "row")?;
-        let one = Given { mantissa: 1, exponent: 0 };
         let kind = self.file.byte()?;
         self.say(|| match what {
             0 => format!("close: disjunct {disjunct} by combinations of its rows"),
@@ -286,106 +246,82 @@ impl<'j> Judge<'j> {
         });
         let claim = match what {
             0 => Claim::Combination(rows),
-            row => Claim::Row(combined(rows, &[(row - 1, one)], self.net.last())?),
+            row => Claim::Function(combined(rows, &[(row - 1, Dyadic::ONE)], self.net.last())?),
         };
         match (kind, &claim) {
-            (RULE, Claim::Row(start)) => {
-                let none = Hull::none(self.net.last());
-                let mut is_positive = !self.is_mine();
-                for rule in [Rule::Adaptive, Rule::Parallel] {
-                    is_positive = is_positive || self.bounder.bound(region, start, rule, &self.node, &none)? > 0;
-                }
-                if is_positive { Ok(()) } else { Err(refused("the row is not positive by any rule")) }
+            (RULE, Claim::Function(start)) => {
+                let is_shown = !self.is_mine() || self.by_rule(region, start, 1)?;
+                require(is_shown, "the row is not positive by any rule")
             }
-            (TREE, claim) => self.tree(region, hull, claim),
-            _ => Err(refused(format!("a proof of kind {kind} is not known here"))),
+            (TREE, claim) => self.tree(region, claim, 1),
+            _ => unknown("proof", kind),
         }
     }
 
-    /// A tree over phases, in preorder: at every leaf the claim holds, by the leaf's multipliers.
-    fn tree(&mut self, region: &Region, hull: &Hull, claim: &Claim) -> Result<(), Refused> {
+    /// A tree over phases, in preorder: at every leaf the claim is at least a value, by the leaf's multipliers.
+    fn tree(&mut self, region: &Region, claim: &Claim, least: i128) -> Result<(), Refused> {
         for neuron in 0..self.node.alpha.len() {
             let (l, u) = region.of(neuron);
             self.node.alpha[neuron] = if u > -l { 255 } else { 0 };
-            self.node.phase[neuron] = Phase::Open;
         }
-        self.changes(&mut Vec::new())?;
-        // The neurons that are split on the way, and whether their second child is under way.
-        let mut path: Vec<(usize, bool)> = Vec::new();
+        self.node.phase.fill(Phase::Open);
+        self.changes()?;
+        // The neurons that are split on the way; the one that is on has its second child under way.
+        let mut path: Vec<usize> = Vec::new();
         loop {
             match self.file.byte()? {
                 0 => {
-                    self.leaf(region, hull, claim, &path)?;
-                    while path.last().is_some_and(|(_, is_second)| *is_second) {
-                        let (neuron, _) = path.pop().expect("just seen");
+                    self.leaf(region, claim, least, &path)?;
+                    while let Some(neuron) = path.pop_if(|neuron| self.node.phase[*neuron] == Phase::On) {
                         self.node.phase[neuron] = Phase::Open;
                     }
-                    match path.last_mut() {
-                        None => return Ok(()),
-                        Some((neuron, is_second)) => {
-                            self.node.phase[*neuron] = Phase::On;
-                            *is_second = true;
-                        }
-                    }
+                    let Some(&neuron) = path.last() else { return Ok(()) };
+                    self.node.phase[neuron] = Phase::On;
                 }
                 1 => {
                     let neuron = self.file.below(self.node.phase.len(), "neuron")?;
-                    if self.node.phase[neuron] != Phase::Open {
-                        return Err(refused(format!("neuron {neuron} is split twice")));
-                    }
-                    self.node.phase[neuron] = Phase::Off;
-                    path.push((neuron, false));
+                    let phase = &mut self.node.phase[neuron];
+                    require(*phase == Phase::Open, "a neuron is split twice")?;
+                    *phase = Phase::Off;
+                    path.push(neuron);
                     self.say(|| format!("  split neuron {neuron}"));
                 }
-                kind => return Err(refused(format!("a node of kind {kind} is not known"))),
+                kind => return unknown("node", kind),
             }
         }
     }
 
-    /// Reads changes of parts; keeps what was there before.
-    fn changes(&mut self, before: &mut Vec<(usize, u8)>) -> Result<(), Refused> {
-        let (count, mut next) = (self.file.number()?, 0);
-        for _ in 0..count {
+    /// Reads changes of parts; returns what was there before.
+    fn changes(&mut self) -> Result<Vec<(usize, u8)>, Refused> {
+        let (mut before, mut next) = (Vec::new(), 0);
+        for _ in 0..self.file.number()? {
             let neuron = next + self.file.number()?;
             let part = self.file.byte()?;
             let alpha = self.node.alpha.get_mut(neuron).ok_or_else(|| refused(format!("no neuron {neuron}")))?;
             before.push((neuron, std::mem::replace(alpha, part)));
             next = neuron + 1;
         }
-        Ok(())
+        Ok(before)
     }
 
-    /// The weights of all rows of a disjunct.
-    pub fn weights(&mut self, disjunct: &Disjunct) -> Result<Vec<(usize, Given)>, Refused> {
-        (0..disjunct.rows.len()).map(|row| Ok((row, self.file.float()?))).collect()
-    }
-
-    fn leaf(&mut self, region: &Region, hull: &Hull, claim: &Claim, path: &[(usize, bool)]) -> Result<(), Refused> {
-        let combination = match claim {
-            Claim::Combination(disjunct) => Some(combined(disjunct, &self.weights(disjunct)?, self.net.last())?),
-            _ => None,
-        };
-        let mut before = Vec::new();
-        self.changes(&mut before)?;
-        for (neuron, _) in path {
-            let beta = self.file.float()?;
-            if beta.mantissa < 0 {
-                return Err(refused("the multiplier of a phase is negative"));
+    fn leaf(&mut self, region: &Region, claim: &Claim, least: i128, path: &[usize]) -> Result<(), Refused> {
+        let combination;
+        let start = match claim {
+            Claim::Function(start) => start,
+            Claim::Combination(disjunct) => {
+                let weights = (0..disjunct.rows.len()).map(|row| Ok((row, self.file.weight()?)));
+                combination = combined(disjunct, &weights.collect::<Result<Vec<_>, _>>()?, self.net.last())?;
+                &combination
             }
-            self.node.beta[*neuron] = beta;
+        };
+        let before = self.changes()?;
+        for neuron in path {
+            self.node.beta[*neuron] = self.file.weight()?;
         }
         self.say(|| format!("  leaf at depth {}, {} parts changed", path.len(), before.len()));
         if self.is_mine() {
-            let bounder = &mut self.bounder;
-            let mut bound = |start: &Start| bounder.bound(region, start, Rule::Node, &self.node, hull);
-            let holds = match (claim, &combination) {
-                (Claim::Side { start, least }, _) => bound(start)? >= *least,
-                (Claim::Row(start), _) | (_, Some(start)) => bound(start)? > 0,
-                (Claim::Combination(_), None) => false,
-            };
-            if !holds {
-                return Err(refused("the multipliers of a leaf do not show it"));
-            }
+            let bound = self.bounder.bound(region, start, Rule::Node(&self.node))?;
+            require(bound >= least, "the multipliers of a leaf do not show it")?;
         }
         // The same neuron may be listed once only, so the order does not matter.
         before.into_iter().for_each(|(neuron, part)| self.node.alpha[neuron] = part);

@@ -55,6 +55,11 @@ pub(crate) fn refuse<T>(message: impl Into<String>) -> Result<T, Refused> {
     Err(refused(message))
 }
 
+/// A refusal with this message unless something holds.
+pub(crate) fn require(holds: bool, message: impl Into<String>) -> Result<(), Refused> {
+    if holds { Ok(()) } else { refuse(message) }
+}
+
 pub(crate) fn refused(message: impl Into<String>) -> Refused {
     Refused(message.into())
 }

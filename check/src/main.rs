@@ -58,9 +58,7 @@ fn parse(arguments: Vec<String>) -> Result<Arguments, String> {
     let mut rest = arguments.into_iter();
     while let Some(argument) = rest.next() {
         match argument.as_str() {
-            "--slice" => {
-                slice = rest.next().and_then(|text| read_slice(&text)).ok_or("--slice wants I/N with 1 ≤ I ≤ N")?
-            }
+            "--slice" => slice = read_slice(rest.next()).ok_or("--slice wants I/N with 1 ≤ I ≤ N")?,
             "--json" => json = Some(rest.next().ok_or("--json wants a file")?),
             "--text" => is_text = true,
             option if option.starts_with('-') => return Err(format!("the option {option} is not known; see --help")),
@@ -72,7 +70,8 @@ fn parse(arguments: Vec<String>) -> Result<Arguments, String> {
     Ok(Arguments { files, slice, json, is_text })
 }
 
-fn read_slice(text: &str) -> Option<Slice> {
+fn read_slice(text: Option<String>) -> Option<Slice> {
+    let text = text?;
     let (index, count) = text.split_once('/')?;
     let (index, count): (usize, usize) = (index.parse().ok()?, count.parse().ok()?);
     (1 <= index && index <= count).then(|| Slice { index: index - 1, count })
@@ -92,25 +91,21 @@ fn run(arguments: &Arguments) -> Result<bool, String> {
     let (model_bytes, property_bytes, bytes) = (read(model)?, read(property)?, read(certificate)?);
     let question = Question::read((model, &model_bytes), (property, &property_bytes)).map_err(|e| e.to_string())?;
     let result = question.judge(&bytes, arguments.slice, arguments.is_text);
-    if let (Ok(Summary { text: Some(text), .. }), true) = (&result, arguments.is_text) {
+    if let Ok(Summary { text: Some(text), .. }) = &result {
         print!("{text}");
         return Ok(true);
     }
     println!("{}", if result.is_ok() { "accepted" } else { "rejected" });
-    let seconds = start.elapsed().as_millis();
+    let time = start.elapsed().as_millis();
     match &result {
-        Ok(summary) => eprintln!(
-            "{} records, {} leaves, {} of them looked at, {} bytes, {seconds} ms; written by {}",
-            summary.records,
-            summary.leaves,
-            summary.checked,
+        Ok(Summary { records, leaves, checked, generator, .. }) => eprintln!(
+            "{records} records, {leaves} leaves, {checked} of them looked at, {} bytes, {time} ms; written by {generator}",
             bytes.len(),
-            summary.generator
         ),
         Err(rejected) => eprintln!("{rejected}"),
     }
     if let Some(path) = &arguments.json {
-        std::fs::write(path, report(&result, bytes.len(), seconds)).map_err(|e| format!("{path}: {e}"))?;
+        std::fs::write(path, report(&result, bytes.len(), time)).map_err(|e| format!("{path}: {e}"))?;
     }
     Ok(result.is_ok())
 }

@@ -6,5 +6,5 @@
 mod dyadic;
 mod ratio;
 
-pub use dyadic::Dyadic;
-pub use ratio::Ratio;
+pub use dyadic::{Dyadic, bits, shift_down};
+pub use ratio::{Ratio, gcd};

@@ -13,7 +13,7 @@ use std::collections::HashMap;
 use std::rc::Rc;
 
 use crate::protobuf::Message;
-use crate::{Refused, refuse, refused};
+use crate::{Refused, refuse, refused, require};
 use ops::Attributes;
 pub use row::Row;
 use tensor::{Data, MAX_TERMS, Tensor};
@@ -45,9 +45,8 @@ impl Network {
         for opset in model.messages(8, &[1, 2])? {
             versions.extend(is_standard(opset.text(1)?).then_some(opset.int(2)?));
         }
-        if versions.is_empty() || versions.iter().any(|version| !OPSETS.contains(version)) {
-            return refuse(format!("the model's operator set is {versions:?}, and versions {OPSETS:?} are known"));
-        }
+        let are_known = !versions.is_empty() && versions.iter().all(|version| OPSETS.contains(version));
+        require(are_known, format!("the model's operator set is {versions:?}, and versions {OPSETS:?} are known"))?;
         let graph = model.message(7, &[1, 2, 5, 10, 11, 12, 13, 16]).map_err(|fault| fault.at("the graph"))?;
         let mut run = Run { variables: 0, stages: Vec::new(), values: HashMap::new(), terms: 0 };
         for tensor in graph.messages(5, &Tensor::FIELDS).map_err(|fault| fault.at("an initialiser"))? {
@@ -89,16 +88,14 @@ impl<'a> Run<'a> {
     /// Gives a name its value, once.
     fn define(&mut self, name: &'a str, tensor: Tensor<'a>) -> Result<(), Refused> {
         self.charge(tensor.terms())?;
-        if name.is_empty() || self.values.insert(name, tensor).is_some() {
-            return refuse(format!("the value `{name}` has no name or is defined twice"));
-        }
-        Ok(())
+        let is_new = !name.is_empty() && self.values.insert(name, tensor).is_none();
+        require(is_new, format!("the value `{name}` has no name or is defined twice"))
     }
 
     /// Counts terms that take memory, before they do.
     fn charge(&mut self, terms: usize) -> Result<(), Refused> {
         self.terms = self.terms.saturating_add(terms);
-        if self.terms <= MAX_TERMS { Ok(()) } else { refuse(format!("there are more than {MAX_TERMS} coefficients")) }
+        require(self.terms <= MAX_TERMS, format!("there are more than {MAX_TERMS} coefficients"))
     }
 
     fn value(&self, name: &str) -> Result<Tensor<'a>, Refused> {
@@ -126,9 +123,7 @@ impl<'a> Run<'a> {
                 _ => return refuse(format!("the input `{name}` has no fixed size along axis {axis}")),
             });
         }
-        if sizes.is_empty() {
-            return refuse(format!("the input `{name}` has no shape"));
-        }
+        require(!sizes.is_empty(), format!("the input `{name}` has no shape"))?;
         let tensor = self.new_variables(sizes)?;
         self.define(name, tensor)?;
         Ok(self.variables)
@@ -146,10 +141,7 @@ impl<'a> Run<'a> {
     fn node(&mut self, node: &Message<'a>) -> Result<(), Refused> {
         let (operator, domain, outputs) = (node.text(4)?, node.text(7)?, node.texts(2)?);
         let ([output], true) = (&outputs[..], is_standard(domain)) else {
-            return refuse(format!(
-                "{} outputs, or operators of the domain `{domain}`, are not supported",
-                outputs.len()
-            ));
+            return refuse(format!("several outputs, or operators of the domain `{domain}`, are not supported"));
         };
         let inputs = node.texts(1)?.into_iter().map(|name| self.value(name)).collect::<Result<Vec<_>, _>>()?;
         let mut attributes = Attributes::read(node)?;

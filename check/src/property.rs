@@ -6,7 +6,7 @@
 use std::sync::Arc;
 
 use crate::number::Ratio;
-use crate::{Refused, refuse, refused};
+use crate::{Refused, refuse, refused, require};
 
 /// The most bounds and references to rows of all disjuncts together.
 const MAX_SIZE: usize = 1 << 24;
@@ -78,16 +78,15 @@ type Region = Option<(Arc<[Ratio]>, Arc<[Ratio]>)>;
 /// The disjuncts of `common ∧ (case ∨ …)`. A case with the same bounds as the one before shares its box.
 pub(crate) fn assemble(counts: [usize; 2], common: &Conjunction, cases: &[Conjunction]) -> Result<Property, Refused> {
     let [inputs, outputs] = counts;
-    if cases.len().saturating_mul(common.rows.len() + 2 * inputs) > MAX_SIZE {
-        return refuse(format!("the disjuncts have more than {MAX_SIZE} bounds and rows together"));
-    }
-    let mut ends = Ends { lower: vec![None; inputs], upper: vec![None; inputs] };
-    ends.tighten(&common.bounds)?;
+    let size = cases.len().saturating_mul(common.rows.len() + 2 * inputs);
+    require(size <= MAX_SIZE, format!("the disjuncts have more than {MAX_SIZE} bounds and rows together"))?;
+    let mut ends = [vec![None; inputs], vec![None; inputs]];
+    tighten(&mut ends, &common.bounds)?;
     let (mut disjuncts, mut last) = (Vec::new(), None::<(&[Bound], Region)>);
     for case in cases {
         let region = match last {
             Some((bounds, region)) if bounds == case.bounds => region,
-            _ => ends.clone().region(&case.bounds)?,
+            _ => within(ends.clone(), &case.bounds)?,
         };
         if let Some((lower, upper)) = region.clone() {
             disjuncts.push(Disjunct { lower, upper, rows: [&common.rows[..], &case.rows].concat() });
@@ -97,43 +96,38 @@ pub(crate) fn assemble(counts: [usize; 2], common: &Conjunction, cases: &[Conjun
     Ok(Property { inputs, outputs, disjuncts })
 }
 
-/// The ends known of every input.
-#[derive(Clone)]
-struct Ends {
-    lower: Vec<Option<Ratio>>,
-    upper: Vec<Option<Ratio>>,
+/// The lower and the upper ends known of every input.
+type Ends = [Vec<Option<Ratio>>; 2];
+
+fn tighten(ends: &mut Ends, bounds: &[Bound]) -> Result<(), Refused> {
+    for &Bound { input, is_upper, value } in bounds {
+        let end = &mut ends[usize::from(is_upper)][input];
+        let is_tighter = match *end {
+            None => Some(true),
+            Some(known) if is_upper => value.is_less(known),
+            Some(known) => known.is_less(value),
+        };
+        if is_tighter.ok_or_else(Refused::overflow)? {
+            *end = Some(value);
+        }
+    }
+    Ok(())
 }
 
-impl Ends {
-    fn tighten(&mut self, bounds: &[Bound]) -> Result<(), Refused> {
-        for &Bound { input, is_upper, value } in bounds {
-            let end = if is_upper { &mut self.upper[input] } else { &mut self.lower[input] };
-            let is_tighter = match *end {
-                None => Some(true),
-                Some(known) if is_upper => value.is_less(known),
-                Some(known) => known.is_less(value),
-            };
-            if is_tighter.ok_or_else(Refused::overflow)? {
-                *end = Some(value);
-            }
+/// The box within further bounds.
+fn within(mut ends: Ends, bounds: &[Bound]) -> Result<Region, Refused> {
+    tighten(&mut ends, bounds)?;
+    let [lowers, uppers] = ends;
+    for (lower, upper) in lowers.iter().zip(&uppers) {
+        let is_empty = lower.zip(*upper).map_or(Some(false), |(lower, upper)| upper.is_less(lower));
+        if is_empty.ok_or_else(Refused::overflow)? {
+            return Ok(None);
         }
-        Ok(())
     }
-
-    /// The box within further bounds.
-    fn region(mut self, bounds: &[Bound]) -> Result<Region, Refused> {
-        self.tighten(bounds)?;
-        for (lower, upper) in self.lower.iter().zip(&self.upper) {
-            let is_empty = lower.zip(*upper).map_or(Some(false), |(lower, upper)| upper.is_less(lower));
-            if is_empty.ok_or_else(Refused::overflow)? {
-                return Ok(None);
-            }
-        }
-        let side = |ends: Vec<Option<Ratio>>, name: &str| {
-            let missing = |input: usize| refused(format!("input {input} has no {name} bound"));
-            let ends = ends.into_iter().enumerate().map(|(input, end)| end.ok_or_else(|| missing(input)));
-            ends.collect::<Result<Arc<[Ratio]>, _>>()
-        };
-        Ok(Some((side(self.lower, "lower")?, side(self.upper, "upper")?)))
-    }
+    let side = |ends: Vec<Option<Ratio>>, name: &str| {
+        let missing = |input: usize| refused(format!("input {input} has no {name} bound"));
+        let ends = ends.into_iter().enumerate().map(|(input, end)| end.ok_or_else(|| missing(input)));
+        ends.collect::<Result<Arc<[Ratio]>, _>>()
+    };
+    Ok(Some((side(lowers, "lower")?, side(uppers, "upper")?)))
 }

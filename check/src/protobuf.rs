@@ -3,7 +3,8 @@
 //! Every length is compared with what is left before it is used, and nothing is copied. A field that the reader does
 //! not know is refused, and so is a second value where there can be one only.
 
-use crate::{Refused, refuse, refused};
+use crate::file::Reader;
+use crate::{Refused, refuse, refused, require};
 
 /// The value of a field as the wire has it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -32,17 +33,17 @@ pub struct Message<'a>(Vec<(u64, Value<'a>)>);
 
 impl<'a> Message<'a> {
     /// A message of which these fields are known.
-    pub fn read(mut rest: &'a [u8], known: &[u64]) -> Result<Self, Refused> {
-        let mut fields = Vec::new();
-        while !rest.is_empty() {
-            let key = varint(&mut rest)?;
+    pub fn read(bytes: &'a [u8], known: &[u64]) -> Result<Self, Refused> {
+        let (mut file, mut fields) = (Reader::new(bytes), Vec::new());
+        while !file.is_at_end() {
+            let key = varint(&mut file)?;
             let value = match key & 7 {
-                0 => Value::Varint(varint(&mut rest)?),
+                0 => Value::Varint(varint(&mut file)?),
                 2 => {
-                    let length = usize::try_from(varint(&mut rest)?).unwrap_or(usize::MAX);
-                    Value::Bytes(take(&mut rest, length)?)
+                    let length = usize::try_from(varint(&mut file)?).unwrap_or(usize::MAX);
+                    Value::Bytes(file.take(length)?)
                 }
-                5 => Value::Fixed32(u32::from_le_bytes(array(&mut rest)?)),
+                5 => Value::Fixed32(u32::from_le_bytes(file.array()?)),
                 other => return refuse(format!("the message has a field of the unknown wire type {other}")),
             };
             if !known.contains(&(key >> 3)) {
@@ -61,11 +62,8 @@ impl<'a> Message<'a> {
     pub fn one(&self, number: u64) -> Result<Option<Value<'a>>, Refused> {
         let mut values = self.all(number);
         let value = values.next();
-        if values.next().is_none() {
-            Ok(value)
-        } else {
-            refuse(format!("the field {number} of the message is doubled"))
-        }
+        require(values.next().is_none(), "a field of the message is doubled")?;
+        Ok(value)
     }
 
     /// Bytes, none if they are left out.
@@ -106,9 +104,10 @@ impl<'a> Message<'a> {
         for value in self.all(number) {
             match value {
                 Value::Varint(int) => ints.push(int.cast_signed()),
-                Value::Bytes(mut rest) => {
-                    while !rest.is_empty() {
-                        ints.push(varint(&mut rest)?.cast_signed());
+                Value::Bytes(bytes) => {
+                    let mut packed = Reader::new(bytes);
+                    while !packed.is_at_end() {
+                        ints.push(varint(&mut packed)?.cast_signed());
                     }
                 }
                 Value::Fixed32(_) => return refuse("a field of the message has the wrong type"),
@@ -118,10 +117,10 @@ impl<'a> Message<'a> {
     }
 }
 
-fn varint(rest: &mut &[u8]) -> Result<u64, Refused> {
+fn varint(file: &mut Reader) -> Result<u64, Refused> {
     let mut value = 0u64;
     for shift in (0..64).step_by(7) {
-        let [byte] = array(rest)?;
+        let byte = file.byte()?;
         let bits = u64::from(byte & 0x7f);
         if shift == 63 && bits > 1 {
             break;
@@ -132,14 +131,4 @@ fn varint(rest: &mut &[u8]) -> Result<u64, Refused> {
         }
     }
     refuse("a number of the message is longer than 64 bits")
-}
-
-fn take<'a>(rest: &mut &'a [u8], length: usize) -> Result<&'a [u8], Refused> {
-    let (taken, left) = rest.split_at_checked(length).ok_or_else(|| refused("the message is cut off"))?;
-    *rest = left;
-    Ok(taken)
-}
-
-fn array<const N: usize>(rest: &mut &[u8]) -> Result<[u8; N], Refused> {
-    take(rest, N)?.try_into().map_err(|_| refused("the message is cut off"))
 }

@@ -3,7 +3,7 @@
 use crate::judge::{Rejected, Slice, Summary, judge};
 use crate::onnx::Network;
 use crate::property::Property;
-use crate::{Refused, refused, sha256};
+use crate::{Refused, refused, require, sha256};
 
 pub struct Question {
     network: Network,
@@ -20,9 +20,8 @@ impl Question {
         let text = std::str::from_utf8(property.1).map_err(|_| refused("this is no text").at(property.0))?;
         let asked = Property::read(text).map_err(|e| e.at(property.0))?;
         let outputs = network.stages.last().map_or(0, |stage| stage.rows.len());
-        if (asked.inputs, asked.outputs) != (network.inputs, outputs) {
-            return Err(refused("the property is not about a network of this size").at(property.0));
-        }
+        let is_about_it = (asked.inputs, asked.outputs) == (network.inputs, outputs);
+        require(is_about_it, "the property is not about a network of this size").map_err(|e| e.at(property.0))?;
         Ok(Question { network, property: asked, digests })
     }
 

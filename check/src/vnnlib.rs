@@ -8,7 +8,7 @@ use std::collections::HashMap;
 
 use crate::number::Ratio;
 use crate::property::{Conjunction, Linear, Property, assemble};
-use crate::{Refused, refuse, refused};
+use crate::{Refused, refuse, refused, require};
 
 /// How deep terms may nest, which bounds the depth of recursion.
 const MAX_DEPTH: usize = 16;
@@ -94,7 +94,7 @@ impl<'t> Reader<'t> {
             }
             self.expect(")")?;
         }
-        if self.counts.contains(&0) { refuse("there are no inputs or no outputs") } else { Ok(()) }
+        require(!self.counts.contains(&0), "there are no inputs or no outputs")
     }
 
     /// `X_0 Real` and so on, inputs and outputs each in their order.
@@ -102,9 +102,8 @@ impl<'t> Reader<'t> {
         let name = self.must()?;
         let [inputs, outputs] = self.counts;
         let is_output = name == format!("Y_{outputs}");
-        if !is_output && name != format!("X_{inputs}") {
-            return refuse(format!("`{name}` is declared where only X_{inputs} or Y_{outputs} can be"));
-        }
+        let is_next = is_output || name == format!("X_{inputs}");
+        require(is_next, format!("`{name}` is declared where only X_{inputs} or Y_{outputs} can be"))?;
         let count = &mut self.counts[usize::from(is_output)];
         self.variables.insert(name, (is_output, *count));
         *count += 1;
@@ -123,19 +122,15 @@ impl<'t> Reader<'t> {
         } else {
             cases.push(self.conjunction(operator)?);
         }
-        if cases.is_empty() {
-            return refuse("`or` has no operands");
-        }
+        require(!cases.is_empty(), "`or` has no operands")?;
         if cases.len() == 1 {
             cases.drain(..).for_each(|case| self.common.append(case));
             return Ok(());
         }
         let size = |cases: &[Conjunction]| cases.iter().map(|case| case.len() + 1).sum::<usize>();
-        let (own, others) =
-            (size(&self.cases).saturating_mul(cases.len()), size(&cases).saturating_mul(self.cases.len()));
-        if own.saturating_add(others) > MAX_SIZE {
-            return refuse(format!("written out, the cases have more than {MAX_SIZE} comparisons"));
-        }
+        let own = size(&self.cases).saturating_mul(cases.len());
+        let all = size(&cases).saturating_mul(self.cases.len()).saturating_add(own);
+        require(all <= MAX_SIZE, format!("written out, the cases have more than {MAX_SIZE} comparisons"))?;
         let both = |first: &Conjunction, second: &Conjunction| {
             let mut both = first.clone();
             both.append(second.clone());
@@ -183,9 +178,7 @@ impl<'t> Reader<'t> {
         if token != "(" {
             return self.operand(token, factor, sum);
         }
-        if depth == MAX_DEPTH {
-            return refuse("parentheses nest too deep");
-        }
+        require(depth < MAX_DEPTH, "parentheses nest too deep")?;
         let factors = match self.must()? {
             "+" => {
                 let mut next = self.must()?;
@@ -207,14 +200,12 @@ impl<'t> Reader<'t> {
     }
 
     fn operand(&self, token: &str, factor: Ratio, sum: &mut Linear) -> Result<(), Refused> {
-        let (terms, variable) = match self.variables.get(token) {
-            Some(&(is_output, variable)) => (if is_output { &mut sum.y } else { &mut sum.x }, variable),
-            None => {
-                let constant = number(token)?.mul(factor).and_then(|value| sum.constant.add(value));
-                sum.constant = constant.ok_or_else(Refused::overflow)?;
-                return Ok(());
-            }
+        let Some(&(is_output, variable)) = self.variables.get(token) else {
+            let constant = number(token)?.mul(factor).and_then(|value| sum.constant.add(value));
+            sum.constant = constant.ok_or_else(Refused::overflow)?;
+            return Ok(());
         };
+        let terms = if is_output { &mut sum.y } else { &mut sum.x };
         match terms.binary_search_by_key(&variable, |term| term.0) {
             Ok(place) => terms[place].1 = terms[place].1.add(factor).ok_or_else(Refused::overflow)?,
             Err(place) => terms.insert(place, (variable, factor)),

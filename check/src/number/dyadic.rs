@@ -29,13 +29,33 @@ impl Dyadic {
 
     /// The value of a float32 of IEEE 754; `None` if it is NaN or infinite.
     pub fn from_f32_bits(bits: u32) -> Option<Self> {
-        let fraction = i128::from(bits & 0x7f_ffff);
-        let (magnitude, exponent) = match (bits >> 23) & 0xff {
-            0 => (fraction, -149),
-            0xff => return None,
-            field => (fraction | 1 << 23, i32::try_from(field).ok()? - 150),
-        };
-        Self::new(if bits >> 31 == 1 { -magnitude } else { magnitude }, exponent)
+        let field = (bits >> 23) & 0xff;
+        Self::from_fields(bits >> 31 == 1, (field, 0xff), (u64::from(bits) & 0x7f_ffff, 23))
+    }
+
+    /// The value of a float64, likewise.
+    pub fn from_f64_bits(bits: u64) -> Option<Self> {
+        let field = (bits >> 52) as u32 & 0x7ff;
+        Self::from_fields(bits >> 63 == 1, (field, 0x7ff), (bits & ((1 << 52) - 1), 52))
+    }
+
+    /// By the fields of a float: the exponent's with the largest that it can be, the fraction's with its bits.
+    fn from_fields(is_negative: bool, (field, last): (u32, u32), (fraction, bits): (u64, i32)) -> Option<Self> {
+        let leading = u64::from(field > 0) << bits;
+        let magnitude = i128::from(fraction | leading);
+        let exponent = field.max(1) as i32 - (last / 2) as i32 - bits;
+        let value = Self::new(if is_negative { -magnitude } else { magnitude }, exponent);
+        value.filter(|_| field < last)
+    }
+
+    /// `⌊value · 2^shift⌋`, `None` if that does not fit.
+    pub fn floor_scaled(self, shift: i32) -> Option<i128> {
+        shift_down(self.mantissa, self.exponent.saturating_add(shift))
+    }
+
+    /// `⌈value · 2^shift⌉`, `None` if that does not fit.
+    pub fn ceil_scaled(self, shift: i32) -> Option<i128> {
+        shift_down(self.mantissa.checked_neg()?, self.exponent.saturating_add(shift))?.checked_neg()
     }
 
     pub fn is_zero(self) -> bool {
@@ -64,14 +84,28 @@ impl Dyadic {
     ///
     /// Integer division rounds toward zero and is off by less than one unit of the last place.
     pub fn div(self, divisor: Self) -> Option<(Self, Self)> {
-        let bits = |value: Self| 128 - value.mantissa.unsigned_abs().leading_zeros();
-        let shift = (QUOTIENT_BITS + bits(divisor)).saturating_sub(bits(self));
+        let shift = (QUOTIENT_BITS + bits(divisor.mantissa)).saturating_sub(bits(self.mantissa));
         let dividend = shifted(self.mantissa, shift)?;
         let exponent = self.exponent.checked_sub(divisor.exponent)?.checked_sub(i32::try_from(shift).ok()?)?;
         let is_rounded = dividend.checked_rem(divisor.mantissa)? != 0;
         let quotient = Self::new(dividend.checked_div(divisor.mantissa)?, exponent)?;
         Some((quotient, Self::new(is_rounded.into(), exponent)?))
     }
+}
+
+/// The least b with `|value| < 2^b`.
+pub fn bits(value: i128) -> u32 {
+    128 - value.unsigned_abs().leading_zeros()
+}
+
+/// `⌊value · 2^by⌋`, `None` if that does not fit.
+pub fn shift_down(value: i128, by: i32) -> Option<i128> {
+    let distance = by.unsigned_abs();
+    if by <= 0 {
+        return Some(value >> distance.min(127));
+    }
+    let has_room = value == 0 || bits(value).saturating_add(distance) <= 127;
+    has_room.then(|| value << distance.min(127))
 }
 
 /// `mantissa · 2^by`.

@@ -98,7 +98,7 @@ impl Ratio {
 }
 
 /// The greatest common divisor; that of 0 and `n` is `|n|`.
-fn gcd(a: i128, b: i128) -> Option<i128> {
+pub fn gcd(a: i128, b: i128) -> Option<i128> {
     let (mut a, mut b) = (a.unsigned_abs(), b.unsigned_abs());
     while b != 0 {
         (a, b) = (b, a % b);

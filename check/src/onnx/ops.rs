@@ -8,7 +8,7 @@ use std::collections::HashMap;
 
 use crate::number::Dyadic;
 use crate::protobuf::{Message, Value};
-use crate::{Refused, refuse, refused};
+use crate::{Refused, refuse, refused, require};
 
 use super::row::Row;
 use super::tensor::{Tensor, count};
@@ -58,9 +58,7 @@ impl<'a> Attributes<'a> {
         let mut attributes = HashMap::new();
         for attribute in node.messages(5, &[1, 2, 3, 4, 5, 8, 13, 20])? {
             let name = attribute.text(1)?;
-            if attributes.insert(name, attribute).is_some() {
-                return refuse(format!("the attribute `{name}` is given twice"));
-            }
+            require(attributes.insert(name, attribute).is_none(), format!("the attribute `{name}` is given twice"))?;
         }
         Ok(Self(attributes))
     }
@@ -88,7 +86,7 @@ impl<'a> Attributes<'a> {
     /// Refuses any value but one.
     fn expect(&mut self, name: &str, default: i64, only: i64) -> Result<(), Refused> {
         let value = self.int(name, default)?;
-        if value == only { Ok(()) } else { refuse(format!("`{name}` is {value}, not {only}")) }
+        require(value == only, format!("`{name}` is {value}, not {only}"))
     }
 
     /// Refuses any float but 1.
@@ -124,9 +122,9 @@ fn elementwise<'a>(
 ) -> Computed<'a> {
     let size = |tensor: &Tensor<'_>| (tensor.shape.len(), count(&tensor.shape).unwrap_or(0));
     let (from, to) = if size(a) < size(b) { (a, b) } else { (b, a) };
-    if from.shape.iter().rev().zip(to.shape.iter().rev()).any(|(&own, &size)| own != 1 && own != size) {
-        return refuse(format!("the shape {:?} does not match {:?}", from.shape, to.shape));
-    }
+    let mut axes = from.shape.iter().rev().zip(to.shape.iter().rev());
+    let do_match = axes.all(|(&own, &size)| own == 1 || own == size);
+    require(do_match, format!("the shape {:?} does not match {:?}", from.shape, to.shape))?;
     Tensor::build(to.shape.clone(), |index| combine(a.place(index), b.place(index)))
 }
 
@@ -145,9 +143,7 @@ fn matmul<'a>(a: &Tensor<'_>, b: &Tensor<'_>, is_turned: bool) -> Computed<'a> {
         return refuse(format!("tensors of the shapes {:?} and {:?} are not multiplied", a.shape, b.shape));
     };
     let (rows, columns) = if is_turned { (width, height) } else { (height, width) };
-    if inner != rows {
-        return refuse(format!("vectors of length {inner} do not fit a matrix of {rows} rows"));
-    }
+    require(inner == rows, format!("vectors of length {inner} do not fit a matrix of {rows} rows"))?;
     let weight = |k: usize, column: usize| b.constant(if is_turned { column * width + k } else { k * width + column });
     let shape = [&a.shape[..a.shape.len() - 1], &[columns]].concat();
     Tensor::build(shape, |index| {
@@ -175,9 +171,8 @@ fn conv<'a>(image: &Tensor<'_>, w: &Tensor<'_>, b: &[Tensor<'_>], attributes: &m
     };
     attributes.expect("group", 1, 1)?;
     let kernel = [attributes.sizes("kernel_shape", [tall, wide])?, attributes.sizes("dilations", [1, 1])?];
-    if depth != channels || b.iter().any(|b| b.shape != [outputs]) || kernel != [[tall, wide], [1, 1]] {
-        return refuse("it has dilations, or the shapes of the image, the weights and the bias do not match");
-    }
+    let do_match = depth == channels && b.iter().all(|b| b.shape == [outputs]) && kernel == [[tall, wide], [1, 1]];
+    require(do_match, "it has dilations, or the shapes of the image, the weights and the bias do not match")?;
     let [down, right] = attributes.sizes("strides", [1, 1])?;
     let [top, left, bottom, end] = attributes.sizes("pads", [0; 4])?;
     let positions = |size: usize, kernel, stride| Some(size.checked_sub(kernel)?.checked_div(stride)? + 1);
@@ -256,9 +251,7 @@ fn concat<'a>(first: &Tensor<'_>, parts: &[Tensor<'_>], attributes: &mut Attribu
         let (before, rest) = tensor.shape.split_at_checked(along)?;
         Some((before.to_vec(), rest.get(1..)?.to_vec()))
     };
-    if parts.iter().any(|part| others(part) != others(first)) {
-        return refuse("the shapes do not match");
-    }
+    require(parts.iter().all(|part| others(part) == others(first)), "the shapes do not match")?;
     let mut shape = first.shape.clone();
     shape[along] = parts.iter().map(|part| part.shape[along]).sum();
     Tensor::build(shape, |index| {

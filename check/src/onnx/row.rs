@@ -7,7 +7,7 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use crate::number::Dyadic;
-use crate::{Refused, refuse};
+use crate::{Refused, require};
 
 /// `bias + Σ coefficient · variable`, the terms ascending by variable and none with the coefficient zero.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -53,9 +53,8 @@ impl Row {
         let count = terms.len();
         sum.terms = terms.into_iter().filter(|(_, coefficient)| !coefficient.is_zero()).collect();
         sum.terms.shrink_to_fit();
-        if sum.terms.len() < count && !sum.term_error.is_zero() {
-            return refuse("a coefficient vanishes, but is known only up to rounding");
-        }
+        let is_sure = sum.terms.len() == count || sum.term_error.is_zero();
+        require(is_sure, "a coefficient vanishes, but is known only up to rounding")?;
         Ok(sum)
     }
 

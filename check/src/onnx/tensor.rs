@@ -5,7 +5,7 @@ use std::rc::Rc;
 
 use crate::number::Dyadic;
 use crate::protobuf::Message;
-use crate::{Refused, refuse, refused};
+use crate::{Refused, refuse, refused, require};
 
 use super::row::{Part, Row};
 
@@ -39,9 +39,7 @@ impl<'a> Tensor<'a> {
         for place in 0..count(&shape)? {
             let row = element(&index(&shape, place))?;
             terms += row.terms.len() + 3;
-            if terms > MAX_TERMS {
-                return refuse(format!("a tensor has more than {MAX_TERMS} coefficients"));
-            }
+            require(terms <= MAX_TERMS, "a tensor has too many coefficients")?;
             rows.push(row);
         }
         Ok(Self { shape, data: Data::Rows(Rc::new(rows)) })
@@ -49,9 +47,8 @@ impl<'a> Tensor<'a> {
 
     /// The same elements in another shape.
     pub(super) fn reshaped(&self, shape: Vec<usize>) -> Result<Self, Refused> {
-        if count(&shape)? != count(&self.shape)? {
-            return refuse(format!("the shape {:?} cannot become {shape:?}", self.shape));
-        }
+        let is_as_large = count(&shape)? == count(&self.shape)?;
+        require(is_as_large, format!("the shape {:?} cannot become {shape:?}", self.shape))?;
         Ok(Self { shape, data: self.data.clone() })
     }
 
