@@ -190,11 +190,10 @@ def cases(e):
     """What all cases of a formula have in common, and the rest of each: lists of forms that are at most 0."""
     op, *args = e
     if op in ("and", "or"):
-        common, rest = zip(([], [[]]), *map(cases, args))
-        if op == "and":
+        common, rest = zip(*map(cases, args))
+        if op == "and" or len(args) == 1:
             return sum(common, []), [sum(parts, []) for parts in itertools.product(*rest)]
-        found = [shared + part for shared, parts in zip(common[1:], rest[1:]) for part in parts]
-        return (found[0], [[]]) if len(found) == 1 else ([], found)
+        return [], [shared + part for shared, parts in zip(common, rest) for part in parts]
     (l, r), signs = map(linear, args), {"<=": [1], "<": [1], ">=": [-1], ">": [-1], "=": [1, -1]}
     return [total([(l, sign), (r, -sign)]) for sign in signs[op]], [[]]
 
@@ -285,7 +284,7 @@ class Network:
                 elif hull is None or set(self.rows[k]) != {0}:
                     v = m * u // ((u - l) * D)
                 else:
-                    hull.append((-u, k, j, m))
+                    hull.append((-self.interval(k, j, b)[1], k, j, m))
                     continue
                 ends = (m * l if l > 0 else 0) - v * D * l, (m * u if u > 0 else 0) - v * D * u
                 const += min(*ends, 0) if l < 0 < u else min(ends)
@@ -374,7 +373,7 @@ class Judge(Reader):
         left = set(range(len(found)))
         while (kind := self.take(1)) == b"\1":
             self.records += 1
-            mine = self.ascending(left)
+            mine = self.ascending(set(range(len(found))))
             ensure(mine and all(found[d][0] == found[mine[0]][0] for d in mine), "a region of no box, or of several")
             self.region(set(mine), found[mine[0]][0])
             left -= set(mine)
@@ -409,7 +408,7 @@ class Judge(Reader):
         ensure(k < net.top and j < net.size[k], "a neuron that is none")
         line, interval = net.neuron(k, j, sign), net.interval(k, j, b)[side % 2] * sign * net.D * R
         self.proof(Claim(lambda _: line, 0, lambda low: low >= value * net.D * R * R), b, [interval])
-        b[side % 2][k][j] = min(b[1][k][j], math.ceil(-value * R)) if side % 2 else max(b[0][k][j], math.floor(value * R))
+        b[side % 2][k][j] = math.ceil(-value * R) if side % 2 else math.floor(value * R)
 
     def close(self, left, b):
         """A disjunct, closed by a row or by combinations of rows."""
@@ -465,24 +464,23 @@ class Judge(Reader):
         while (kind := self.take(1)[0]) == 2:
             d = self.integer()
             ensure(d in left, "a disjunct that is not open here")
-            self.closed(d, box, b, around)
+            self.closed(d, box, b)
             left.remove(d)
         if kind == 0:
-            return [self.closed(d, box, b, around) for d in left]
+            return [self.closed(d, box, b) for d in left]
         i, at = self.integer(), self.real("<d")
-        ensure(kind == 1 and i < len(box[0]) and box[0][i] <= at <= box[1][i], "no cell, or a cut outside of it")
-        for part in halves(box, i, at):
-            self.cell(left, part, better(b, around))
+        ensure(kind == 1 and i < len(box[0]), "no cell")
+        for part in halves(box, i, min(max(at, box[0][i]), box[1][i])):
+            self.cell(left, part, b)
 
-    def closed(self, d, box, b, around, halvings=8):
+    def closed(self, d, box, b, halvings=16):
         """A disjunct is closed on a cell, or on its halves."""
-        rows, tight = self.disjuncts[d][1], better(b, around)
-        forms = self.forms(rows, b)
-        if not rows or not positive(forms, b) and not (around and positive(self.forms(rows, tight), b)):
-            ensure(halvings and rows, f"disjunct {d} is not closed on a cell")
+        forms = self.forms(self.disjuncts[d][1], b)
+        if not forms or not positive(forms, b):
+            ensure(halvings and forms, f"disjunct {d} is not closed on a cell")
             i = max(range(len(box[0])), key=lambda i: sum(abs(mu[i]) for _, mu in forms) * (box[1][i] - box[0][i]))
             for part in halves(box, i, (box[0][i] + box[1][i]) / 2):
-                self.closed(d, part, self.net.bounds(part, tight, True), tight, halvings - 1)
+                self.closed(d, part, self.net.bounds(part, b, True), halvings - 1)
 
     def forms(self, rows, b):
         """Three functions of the inputs for every row, nowhere above it."""
@@ -512,12 +510,6 @@ def halves(box, i, at):
     """The parts of a box below and above a value of an input."""
     below, above = (side[:i] + [at] + side[i + 1:] for side in (box[1], box[0]))
     return (box[0], below), (above, box[1])
-
-
-def better(b, around):
-    """The better of the bounds on a cell and around it."""
-    return [side[:1] + [list(map(pick, *stages)) for stages in zip(side[1:], outer[1:])]
-            for pick, side, outer in zip((max, min), b, around or b)]
 
 
 def main(paths):

@@ -87,6 +87,9 @@ impl Case {
         let word = String::from_utf8_lossy(&output.stdout).lines().next().unwrap_or_default().to_string();
         let code = ["accepted", "rejected"].iter().position(|known| *known == word);
         assert_eq!(output.status.code(), code.map(|code| code as i32), "{}", String::from_utf8_lossy(&output.stderr));
+        if word == "rejected" {
+            eprintln!("the second judge: {}", String::from_utf8_lossy(&output.stderr));
+        }
         Some(word == "accepted")
     }
 

@@ -6,7 +6,7 @@ use pg_tests::Random;
 
 /// Mutants in all, and how many of those that are accepted the second judge looks at.
 const MUTANTS: usize = 100_000;
-const LOOKED_AT: usize = 40;
+const LOOKED_AT: usize = 100;
 
 /// The same with the digest of what it is now.
 fn sealed(mut bytes: Vec<u8>) -> Vec<u8> {
