@@ -27,7 +27,7 @@ pub struct Cube {
 pub struct Region<'n> {
     pub net: &'n Fixed,
     pub cube: Cube,
-    /// The units of the box are 2^−grids[0], those of bounds of stage k are 2^−grids[k + 1].
+    /// The units are powers of two: of the box, minus the first of these; of the bounds of stage k, minus the one at k + 1.
     pub grids: Vec<i32>,
     /// Bounds of the hidden neurons' sides: those of z, and of −z, from below.
     pub sides: Vec<[i64; 2]>,
