@@ -284,7 +284,7 @@ class Network:
                 elif hull is None or set(self.rows[k]) != {0}:
                     v = m * u // ((u - l) * D)
                 else:
-                    hull.append((-self.interval(k, j, b)[1], k, j, m))
+                    hull.append((-max(self.interval(k, j, b)[1], 0), k, j, m))
                     continue
                 ends = (m * l if l > 0 else 0) - v * D * l, (m * u if u > 0 else 0) - v * D * u
                 const += min(*ends, 0) if l < 0 < u else min(ends)
@@ -309,7 +309,8 @@ class Network:
                 cap = [-m * abs(a) * w // self.D for a, w in zip(row, width)]
                 free = [min(max(p if a > 0 else -p, 0), c) for p, a, c in zip(pull, row, cap)]
                 F, C = sum(free), sum(cap)
-                take = [f * need // F if F >= need else f + (c - f) * (min(need, C) - F) // max(C - F, 1) for f, c in zip(free, cap)]
+                take = [f * need // max(F, 1) if F >= need else f + (c - f) * (min(need, C) - F) // max(C - F, 1)
+                        for f, c in zip(free, cap)]
                 cost[k, j] = sum(take) + 2 * max(0, need - sum(take))
                 taken[k, j] = [t if a > 0 else -t for t, a in zip(take, row)]
                 pull = list(map(sub, pull, taken[k, j]))
