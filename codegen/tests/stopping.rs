@@ -48,7 +48,7 @@ fn network(widths: &[usize], scale: f64) -> String {
     net
 }
 
-/// A folder with a question whose first linear program takes minutes, and the outputs that are asked for.
+/// A folder with a question whose linear programs take many seconds each, and the outputs that are asked for.
 struct Question {
     dir: tempfile::TempDir,
 }
@@ -70,10 +70,10 @@ impl Question {
         command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
     }
 
-    /// The report of a run that ended inside the linear program.
+    /// The report of a run that ended inside a linear program, or between two of them.
     fn assert_ended_in_program(&self, output: &Output, word: &str, code: i32, reason: &str) {
         let json = self.assert_ended(output, word, code, reason);
-        assert_eq!(json["counters"]["lp_calls"], 1, "the program was at work: {json}");
+        assert!(json["counters"]["lp_calls"].as_u64() >= Some(1), "a program was at work: {json}");
         let seconds = |what: &str| json["times"][what].as_f64().unwrap();
         assert!(seconds("lp") > 0.3 * seconds("total"), "{json}");
     }
