@@ -156,8 +156,7 @@ impl<'j> Judge<'j> {
     fn region(&mut self) -> Result<(), Refused> {
         self.summary.records += 1;
         let property = self.property;
-        let all: Vec<usize> = (0..property.disjuncts.len()).collect();
-        let mut open = self.disjuncts(&all)?;
+        let mut open = self.disjuncts(|d| d < property.disjuncts.len())?;
         open.iter().for_each(|&d| self.closed[d] = true);
         let box_of = |d: usize| (&property.disjuncts[d].lower, &property.disjuncts[d].upper);
         let (lower, upper) = box_of(*open.first().ok_or_else(|| refused("a region of nothing"))?);
@@ -181,7 +180,7 @@ impl<'j> Judge<'j> {
                     self.close(region, disjunct)?;
                 }
                 (CELLS, _) => {
-                    let list = self.disjuncts(&open)?;
+                    let list = self.disjuncts(|d| open.binary_search(&d).is_ok())?;
                     self.say(|| format!("cells for disjuncts {list:?}"));
                     open.retain(|d| !list.contains(d));
                     self.cells(cube.clone(), list)?;
@@ -193,11 +192,11 @@ impl<'j> Judge<'j> {
     }
 
     /// A list of disjuncts, ascending, each of which is allowed.
-    fn disjuncts(&mut self, allowed: &[usize]) -> Result<Vec<usize>, Refused> {
+    fn disjuncts(&mut self, is_allowed: impl Fn(usize) -> bool) -> Result<Vec<usize>, Refused> {
         let (mut list, mut next) = (Vec::new(), 0);
         for _ in 0..self.file.number()? {
             let disjunct = next + self.file.number()?;
-            allowed.binary_search(&disjunct).map_err(|_| refused(format!("disjunct {disjunct} is not open here")))?;
+            require(is_allowed(disjunct), format!("disjunct {disjunct} is not open here"))?;
             list.push(disjunct);
             next = disjunct + 1;
         }

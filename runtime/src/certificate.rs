@@ -146,13 +146,14 @@ impl Journal {
     }
 
     /// Which entries of a region something uses, by a pass from the end.
-    fn needed(&self, region: RegionId, stages: usize, sides: usize) -> Vec<&Entry> {
+    fn needed(entries: Vec<&Entry>, stages: usize, sides: usize) -> Vec<&Entry> {
+        if entries.iter().all(|entry| entry.what == What::Close) {
+            return entries;
+        }
         // When, counted from the end, a stage was last used, and a side last found.
         let (mut used, mut found) = (vec![0u64; stages], vec![0u64; sides]);
         let mut needed = Vec::new();
-        let own = self.entries.iter().enumerate().rev().filter(|(_, entry)| entry.region == region);
-        for (at, entry) in own {
-            let now = (self.entries.len() - at) as u64;
+        for (now, entry) in (1..).zip(entries.into_iter().rev()) {
             let before = match entry.what {
                 What::Bound { stage, side } if used[stage as usize] > found[side as usize] => {
                     found[side as usize] = now;
@@ -191,11 +192,13 @@ impl Journal {
         let mut records = 0u64;
         let sides = 2 * heading.widths.iter().sum::<usize>();
         let journal = self.file.get_ref();
-        for (region, disjuncts) in self.regions.iter().enumerate() {
+        let mut entries: Vec<Vec<&Entry>> = self.regions.iter().map(|_| vec![]).collect();
+        self.entries.iter().for_each(|entry| entries[entry.region as usize].push(entry));
+        for (disjuncts, entries) in self.regions.iter().zip(entries) {
             let mut head = vec![REGION];
             put_list(&mut head, disjuncts);
             out.put(&head)?;
-            let needed = self.needed(region as RegionId, heading.widths.len(), sides);
+            let needed = Journal::needed(entries, heading.widths.len(), sides);
             records += needed.len() as u64 + 2;
             copy(journal, &needed, &mut out)?;
             out.put(&[CLOSED])?;

@@ -72,18 +72,9 @@ pub fn too_long(limit: u64) -> io::Error {
 /// folders are made and a link is followed. What is no regular file (a device, a pipe) cannot be replaced: it is
 /// written to as it is.
 pub fn write_atomically(path: &Path, bytes: &[u8]) -> io::Result<()> {
-    if is_special(path) {
-        return OpenOptions::new().write(true).open(path)?.write_all(bytes);
-    }
-    let path = &path.canonicalize().unwrap_or_else(|_| path.to_path_buf());
-    fs::create_dir_all(folder(path))?;
-    let temporary = temporary(path);
-    let result = File::create(&temporary)
-        .and_then(|mut file| file.write_all(bytes).and_then(|()| file.sync_all()))
-        .and_then(|()| fs::rename(&temporary, path));
-    result.inspect_err(|_| {
-        let _ = fs::remove_file(&temporary);
-    })
+    let mut draft = Draft::new(path)?;
+    draft.write_all(bytes)?;
+    draft.keep()
 }
 
 /// A file that is written in parts to a temporary place beside its own, and is there when it is kept; else it is gone.
@@ -102,6 +93,7 @@ impl Draft {
             let file = OpenOptions::new().write(true).open(path)?;
             return Ok(Draft { file, temporary: target.clone(), target });
         }
+        fs::create_dir_all(folder(&target))?;
         let temporary = temporary(&target);
         Ok(Draft { file: File::create(&temporary)?, temporary, target })
     }
