@@ -151,16 +151,18 @@ fn inherent(plan: &Plan) -> TokenStream {
         impl Network {
             pub const INPUTS: usize = #inputs;
             pub const OUTPUTS: usize = #outputs;
+            /// What `eval` promises: the same bits on every machine, in the arithmetic that `pg_core::sweep` declares.
+            pub const REPLICATION: &'static str = pg_core::sweep::REPLICATION;
             pub const MODEL: Model<'static> =
                 Model { name: #name, format: #format, sha256: #sha256, domain: &[#(#domain),*], ending: #ending };
 
-            /// Evaluates one input in float32.
+            /// Evaluates one input in the declared arithmetic.
             #(#[doc = #cut])*
             pub fn eval(x: &[f32; Self::INPUTS]) -> [f32; Self::OUTPUTS] {
                 dispatch(Eval { x })
             }
 
-            /// Evaluates many inputs in float32; `y` must be as long as `x`.
+            /// Evaluates many inputs in the declared arithmetic; `y` must be as long as `x`.
             pub fn eval_batch(x: &[[f32; Self::INPUTS]], y: &mut [[f32; Self::OUTPUTS]]) {
                 assert_eq!(x.len(), y.len());
                 dispatch(EvalBatch { x, y });

@@ -157,6 +157,8 @@ pub struct Network;
 impl Network {
     pub const INPUTS: usize = 64;
     pub const OUTPUTS: usize = 10;
+    /// What `eval` promises: the same bits on every machine, in the arithmetic that `pg_core::sweep` declares.
+    pub const REPLICATION: &'static str = pg_core::sweep::REPLICATION;
     pub const MODEL: Model<'static> = Model {
         name: "digits_conv",
         format: "ONNX, IR 7, opset 13",
@@ -164,11 +166,11 @@ impl Network {
         domain: &[],
         ending: Ending::None,
     };
-    /// Evaluates one input in float32.
+    /// Evaluates one input in the declared arithmetic.
     pub fn eval(x: &[f32; Self::INPUTS]) -> [f32; Self::OUTPUTS] {
         dispatch(Eval { x })
     }
-    /// Evaluates many inputs in float32; `y` must be as long as `x`.
+    /// Evaluates many inputs in the declared arithmetic; `y` must be as long as `x`.
     pub fn eval_batch(x: &[[f32; Self::INPUTS]], y: &mut [[f32; Self::OUTPUTS]]) {
         assert_eq!(x.len(), y.len());
         dispatch(EvalBatch { x, y });

@@ -1,8 +1,18 @@
 //! Sweeps from the inputs to the outputs: evaluation, and the enclosure of the real-valued network at a point.
+//!
+//! **The declared arithmetic** of evaluation is the same function of bits everywhere, in generated crates, the interpreter and on
+//! devices. Each neuron begins with its bias; products of a weight and an activation are added one after the other, edge by edge in
+//! the stage's order and by ascending activation within an edge. Every product and every sum is rounded to the nearest float32, ties
+//! to even, none is fused. A dense map has a product for every activation, a sparse one for its entries, a convolution for the places
+//! of its window that lie inside. ReLU turns what is below 0 into +0 and leaves everything else as it is: −0, and a NaN.
 
 use crate::kernel::padded;
 use crate::rounding::{at_most, sum_error};
 use crate::shape::{Shape, Source};
+
+/// The declared arithmetic in a line, and the replication criterion that it meets: the same bits on every machine.
+pub const ARITHMETIC: &str = "float32, bias first, then products by ascending index, each product and sum rounded to nearest";
+pub const REPLICATION: &str = "exact";
 
 /// Evaluates inputs in float32. `room` has [`Shape::room`] numbers for each of the rows of its first block, which holds the
 /// inputs, padded; the other blocks receive the activations of all stages, the last one the outputs.

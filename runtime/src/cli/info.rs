@@ -1,6 +1,7 @@
 //! `info`: which network this verifier was made for.
 
 use crate::ending;
+use pg_core::sweep::{ARITHMETIC, REPLICATION};
 use pg_core::{Network, Stage};
 use std::io::Write;
 
@@ -26,6 +27,7 @@ pub fn run(network: &dyn Network) -> Result<(), String> {
     if let Some(note) = ending::note(model.ending) {
         text += &format!("note      {note}\n");
     }
+    text += &format!("eval      {ARITHMETIC}; replication {REPLICATION}\n");
     text += &format!("runtime   pg-runtime {}\n", env!("CARGO_PKG_VERSION"));
     std::io::stdout().write_all(text.as_bytes()).map_err(|e| format!("cannot write: {e}"))
 }

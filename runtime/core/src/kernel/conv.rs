@@ -5,12 +5,13 @@
 //! over the window; nothing is copied to make windows contiguous. Places whose window hangs over the border are summed one by
 //! one, over the part inside.
 //!
-//! Every sum has one term for each input of the window that lies inside, added in some order to what was there, fused or not:
-//! the error bounds of the verifier assume no more than that.
+//! The arithmetic is the declared one ([`crate::sweep`]): every sum begins with what was there and has one product for each input
+//! of the window that lies inside, by ascending input, multiplication and addition rounded one by one.
 
 use super::geometry::Geometry;
-use super::panels::{Lanes, PANEL};
+use super::panels::{Lanes, PANEL, ZERO};
 use super::simd::{Simd, Vectorised};
+use super::vector::Vector;
 use core::ops::Range;
 
 /// Adds a convolution of one input to what is in `z`.
@@ -95,11 +96,15 @@ impl Channels<'_> {
     ) -> usize {
         let Geometry { input, output, kernel, stride, dilation, pad, .. } = self.geometry;
         let (out_plane, at) = (output[1] * output[2], y * output[2] + x);
-        let mut sums = [[0.0; PANEL]; R];
+        let mut sums = [ZERO; R];
         for (lane, z) in z.chunks(out_plane).enumerate().take(PANEL) {
             for r in 0..R {
-                sums[r][lane] = z[at + r];
+                sums[r].0[lane] = z[at + r];
             }
+        }
+        let mut totals = [S::Vector32::splat(0.0); R];
+        for r in 0..R {
+            totals[r] = S::Vector32::load(&sums[r]);
         }
         for channel in 0..self.geometry.group_channels() {
             for ky in lines.clone() {
@@ -107,20 +112,21 @@ impl Channels<'_> {
                 let line = &self.h[line..line + input[2]];
                 let weights = &self.weights[self.geometry.tap(channel, ky, 0)..][..kernel[1]];
                 for kx in columns.clone() {
-                    let (weight, first) = (weights[kx].0, x * stride[1] + kx * dilation[1] - pad[1]);
+                    let first = x * stride[1] + kx * dilation[1] - pad[1];
+                    let weight = S::Vector32::load(&weights[kx]);
                     let read = &line[first..=first + (R - 1) * stride[1]];
                     for r in 0..R {
-                        let a = read[r * stride[1]];
-                        for lane in 0..PANEL {
-                            sums[r][lane] = S::mul_add(a, weight[lane], sums[r][lane]);
-                        }
+                        totals[r] = totals[r].add(S::Vector32::splat(read[r * stride[1]]).mul(weight));
                     }
                 }
             }
         }
+        for r in 0..R {
+            totals[r].store(&mut sums[r]);
+        }
         for (lane, z) in z.chunks_mut(out_plane).enumerate().take(PANEL) {
             for r in 0..R {
-                z[at + r] = sums[r][lane];
+                z[at + r] = sums[r].0[lane];
             }
         }
         R

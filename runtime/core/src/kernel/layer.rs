@@ -4,9 +4,11 @@
 //! one or two vector registers. A tile of rows and panels is summed in registers over all inputs; the last panel is
 //! padded with zero neurons whose results are not stored.
 //!
-//! Every sum has one term per input and what it begins with, added in some order, fused or not: the error bounds of the
-//! verifier assume no more than that.
+//! This is the declared arithmetic of a generated network ([`crate::sweep`]): every sum begins with what is in z and adds the
+//! products by ascending input, multiplication and addition rounded one by one. Lanes are neurons, so that the bits are the same
+//! whatever the instruction set and however many inputs are evaluated together.
 
+use super::declared::{add_products, load, store};
 use super::panels::{Lanes, PANEL, ZERO};
 use super::simd::{Simd, Vectorised};
 use crate::map::Dense;
@@ -89,9 +91,10 @@ impl<const I: usize, const O: usize, const P: usize> Vectorised for One<'_, I, O
         let mut panel = 0;
         while panel < P {
             panel += match P - panel {
-                4.. => self.layer.tile::<S, 1, 4, 2>(h, panel, &mut z),
-                2.. => self.layer.tile::<S, 1, 2, 4>(h, panel, &mut z),
-                _ => self.layer.tile::<S, 1, 1, 4>(h, panel, &mut z),
+                8.. if S::SUMS >= 24 => self.layer.tile::<S, 1, 8>(h, panel, &mut z),
+                4.. => self.layer.tile::<S, 1, 4>(h, panel, &mut z),
+                2.. => self.layer.tile::<S, 1, 2>(h, panel, &mut z),
+                _ => self.layer.tile::<S, 1, 1>(h, panel, &mut z),
             };
         }
         let [z] = z;
@@ -159,7 +162,7 @@ impl<const I: usize, const O: usize, const P: usize> Layer<I, O, P> {
             ($rows:literal) => {
                 while let (Some((rows, h_rest)), true) = (h.split_first_chunk::<$rows>(), $rows * vectors <= S::SUMS) {
                     let (out, z_rest) = z.split_first_chunk_mut::<$rows>().expect("as many rows");
-                    self.tile::<S, $rows, Q, 1>(rows, panel, out);
+                    self.tile::<S, $rows, Q>(rows, panel, out);
                     (h, z) = (h_rest, z_rest);
                 }
             };
@@ -170,93 +173,39 @@ impl<const I: usize, const O: usize, const P: usize> Layer<I, O, P> {
         while let (Some((rows, h_rest)), Some((out, z_rest))) =
             (h.split_first_chunk::<1>(), z.split_first_chunk_mut::<1>())
         {
-            self.tile::<S, 1, Q, 1>(rows, panel, out);
+            self.tile::<S, 1, Q>(rows, panel, out);
             (h, z) = (h_rest, z_rest);
         }
         Q
     }
 
-    /// `Q` panels for `R` rows; returns `Q`. The inputs are taken `U` at a time into separate sums, so that with few
-    /// rows no addition waits for the one before.
+    /// `Q` panels for `R` rows; returns `Q`.
     #[inline(always)]
-    fn tile<S: Simd, const R: usize, const Q: usize, const U: usize>(
+    fn tile<S: Simd, const R: usize, const Q: usize>(
         &self,
         h: &[[f32; I]; R],
         panel: usize,
         z: &mut [[f32; O]; R],
     ) -> usize {
-        let mut sums = [[[[0.0; PANEL]; Q]; R]; U];
-        for r in 0..R {
-            for q in 0..Q {
-                sums[0][r][q] = load(&z[r][(panel + q) * PANEL..]);
-            }
-        }
-        for step in 0..I / U {
-            for (u, sums) in sums.iter_mut().enumerate() {
-                self.add_input::<S, R, Q>(h, panel, step * U + u, sums);
-            }
-        }
-        for i in I / U * U..I {
-            self.add_input::<S, R, Q>(h, panel, i, &mut sums[0]);
+        let mut rows: [&[f32]; R] = [&[]; R];
+        let mut panels: [&[Lanes]; Q] = [&[]; Q];
+        let mut sums = [[ZERO; Q]; R];
+        for q in 0..Q {
+            panels[q] = &self.weight[panel + q];
         }
         for r in 0..R {
+            rows[r] = &h[r];
             for q in 0..Q {
-                let mut total = sums[0][r][q];
-                for part in &sums[1..] {
-                    for lane in 0..PANEL {
-                        total[lane] += part[r][q][lane];
-                    }
-                }
-                store(&total, &mut z[r][(panel + q) * PANEL..]);
+                sums[r][q] = load(&z[r][(panel + q) * PANEL..]);
+            }
+        }
+        add_products::<S, R, Q>(&rows, &panels, &mut sums);
+        for r in 0..R {
+            for q in 0..Q {
+                store(&sums[r][q], &mut z[r][(panel + q) * PANEL..]);
             }
         }
         Q
-    }
-
-    /// Adds what input `i` contributes.
-    #[inline(always)]
-    fn add_input<S: Simd, const R: usize, const Q: usize>(
-        &self,
-        h: &[[f32; I]; R],
-        panel: usize,
-        i: usize,
-        sums: &mut [[[f32; PANEL]; Q]; R],
-    ) {
-        let mut weight = [[0.0; PANEL]; Q];
-        for q in 0..Q {
-            for lane in 0..PANEL {
-                weight[q][lane] = self.weight[panel + q][i].0[lane];
-            }
-        }
-        for r in 0..R {
-            for q in 0..Q {
-                for lane in 0..PANEL {
-                    sums[r][q][lane] = S::mul_add(h[r][i], weight[q][lane], sums[r][q][lane]);
-                }
-            }
-        }
-    }
-}
-
-/// A panel, or as much of it as there are neurons and zeros.
-#[inline(always)]
-fn load(z: &[f32]) -> [f32; PANEL] {
-    match z.first_chunk() {
-        Some(z) => *z,
-        None => {
-            let mut panel = [0.0; PANEL];
-            panel[..z.len()].copy_from_slice(z);
-            panel
-        }
-    }
-}
-
-/// Stores a panel, or as much of it as there are neurons.
-#[inline(always)]
-fn store(panel: &[f32; PANEL], z: &mut [f32]) {
-    match z.first_chunk_mut() {
-        Some(z) => *z = *panel,
-        None => z.copy_from_slice(&panel[..z.len()]),
     }
 }
 

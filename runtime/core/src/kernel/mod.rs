@@ -4,6 +4,7 @@
 
 mod blob;
 pub mod conv;
+mod declared;
 mod geometry;
 pub mod hull;
 mod layer;
@@ -17,5 +18,5 @@ mod vector;
 pub use geometry::{Geometry, pack_kernel};
 pub use layer::{AddRow, Layer, Linear, Panel, pack, pack_back, relu, relu_batch};
 pub use panels::{Chunk, Lanes, PANEL, Panels, ZERO, chunks, chunks_mut, padded};
-pub use simd::{Portable, Scalar, Simd, Vectorised, dispatch};
+pub use simd::{Portable, Scalar, Set, Simd, Vectorised, best, dispatch, limit};
 pub use vector::{Plain, Vector, VectorOf};

@@ -1,8 +1,10 @@
 //! Products with a matrix whose size is known at run time, in panels of [`PANEL`] columns.
 //!
 //! Every sum runs over the matrix's rows from first to last, whatever the tile, so a row's result does not depend on the
-//! rows beside it. Sums are of float32 or float64; the matrix is of float32.
+//! rows beside it. Sums are of float32 or float64; the matrix is of float32. Bounds have them in whatever arithmetic is fastest,
+//! evaluation in the [declared](super::declared) one.
 
+use super::declared::{add_products, load, store};
 use super::simd::{Scalar, Simd, Vectorised, dispatch};
 
 /// Columns of a panel.
@@ -69,6 +71,15 @@ impl<'a> Panels<'a> {
         self.product::<T, false>(a, c);
     }
 
+    /// The same as [`Panels::add_product`] in the declared arithmetic.
+    pub fn evaluate(&self, h: &[f32], z: &mut [f32]) {
+        let (stride, width) = (padded(self.rows), padded(self.cols));
+        assert!(h.len().is_multiple_of(stride) && h.len() / stride * width == z.len(), "as many rows");
+        if self.rows > 0 && self.cols > 0 {
+            dispatch(Evaluation { matrix: *self, h, z });
+        }
+    }
+
     fn product<T: Scalar, const ADD: bool>(&self, a: &[T], c: &mut [T]) {
         let (stride, width) = (padded(self.rows), padded(self.cols));
         assert!(a.len().is_multiple_of(stride) && a.len() / stride * width == c.len(), "as many rows");
@@ -132,6 +143,61 @@ impl Panels<'_> {
                 tile::<S, T, R, 1, ADD>(&rows, [now], &mut c[column..], width);
             }
             (lanes, column) = (later, column + count * PANEL);
+        }
+    }
+}
+
+struct Evaluation<'a> {
+    matrix: Panels<'a>,
+    h: &'a [f32],
+    z: &'a mut [f32],
+}
+
+impl Vectorised for Evaluation<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<S: Simd>(self) {
+        let Evaluation { matrix, mut h, mut z } = self;
+        let (stride, width) = (padded(matrix.rows), padded(matrix.cols));
+        while h.len() >= 6 * stride {
+            let ((rows, h_rest), (out, z_rest)) = (h.split_at(6 * stride), z.split_at_mut(6 * width));
+            (0..width / PANEL).for_each(|panel| matrix.evaluate_tile::<S, 6, 1>(rows, panel, out));
+            (h, z) = (h_rest, z_rest);
+        }
+        for (h, z) in h.chunks(stride).zip(z.chunks_mut(width)) {
+            let (mut panel, panels) = (0, width / PANEL);
+            while panel + 4 <= panels {
+                matrix.evaluate_tile::<S, 1, 4>(h, panel, z);
+                panel += 4;
+            }
+            (panel..panels).for_each(|panel| matrix.evaluate_tile::<S, 1, 1>(h, panel, z));
+        }
+    }
+}
+
+impl Panels<'_> {
+    /// Adds the products of `R` rows to `Q` panels of sums from one on.
+    #[inline(always)]
+    fn evaluate_tile<S: Simd, const R: usize, const Q: usize>(&self, h: &[f32], panel: usize, z: &mut [f32]) {
+        let (stride, width) = (padded(self.rows), padded(self.cols));
+        let mut rows: [&[f32]; R] = [&[]; R];
+        let mut panels: [&[Lanes]; Q] = [&[]; Q];
+        let mut sums = [[ZERO; Q]; R];
+        for q in 0..Q {
+            panels[q] = &self.lanes[(panel + q) * self.rows..][..self.rows];
+        }
+        for r in 0..R {
+            rows[r] = &h[r * stride..][..self.rows];
+            for q in 0..Q {
+                sums[r][q] = load(&z[r * width + (panel + q) * PANEL..]);
+            }
+        }
+        add_products::<S, R, Q>(&rows, &panels, &mut sums);
+        for r in 0..R {
+            for q in 0..Q {
+                store(&sums[r][q], &mut z[r * width + (panel + q) * PANEL..]);
+            }
         }
     }
 }

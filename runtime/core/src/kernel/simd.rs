@@ -3,6 +3,7 @@
 //! Kernels are plain loops over fixed arrays that the compiler turns into vector code for the set at hand; everything
 //! it calls must be `#[inline(always)]` for that, or be handed to [`Simd::call`]. The token [`Simd`] only says what
 //! differs: whether a fused multiply-add is one instruction, and how many rows keep the registers full.
+//! Evaluation has no fused operation, so that its bits do not depend on the set.
 
 use super::vector::{Plain, Vector};
 use core::ops::{Add, AddAssign, Div, Mul, Sub};
@@ -158,18 +159,57 @@ mod x86 {
     }
 }
 
+/// The instruction sets that kernels are compiled for, the best last.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Set {
+    Portable = 1,
+    Avx2 = 2,
+    Avx512 = 3,
+}
+
+/// The set that [`dispatch`] takes; 0 before it is known.
+#[cfg(all(target_arch = "x86_64", feature = "std"))]
+static CHOSEN: core::sync::atomic::AtomicU8 = core::sync::atomic::AtomicU8::new(0);
+
+/// The best set of this machine.
+pub fn best() -> Set {
+    #[cfg(all(target_arch = "x86_64", feature = "std"))]
+    {
+        use std::arch::is_x86_feature_detected as has;
+        if has!("avx512f") && has!("avx512vl") && has!("avx512bw") && has!("avx512dq") && has!("fma") {
+            return Set::Avx512;
+        }
+        if has!("avx2") && has!("fma") {
+            return Set::Avx2;
+        }
+    }
+    Set::Portable
+}
+
+/// Takes no better set than this from now on, in the whole program, and returns the one that is taken: for tests that compare
+/// instruction sets.
+pub fn limit(set: Set) -> Set {
+    let set = best().min(set);
+    #[cfg(all(target_arch = "x86_64", feature = "std"))]
+    CHOSEN.store(set as u8, core::sync::atomic::Ordering::Relaxed);
+    set
+}
+
 /// Runs the work with the best instruction set of this machine.
 #[inline]
 pub fn dispatch<T: Vectorised>(work: T) -> T::Output {
     #[cfg(all(target_arch = "x86_64", feature = "std"))]
     {
-        use std::arch::is_x86_feature_detected as has;
-        if has!("avx512f") && has!("avx512vl") && has!("avx512bw") && has!("avx512dq") && has!("fma") {
-            // SAFETY: the features were just detected.
+        let mut chosen = CHOSEN.load(core::sync::atomic::Ordering::Relaxed);
+        if chosen == 0 {
+            chosen = limit(Set::Avx512) as u8;
+        }
+        if chosen == Set::Avx512 as u8 {
+            // SAFETY: only `limit` stores a set, and none that this machine lacks.
             return unsafe { x86::run_avx512(work) };
         }
-        if has!("avx2") && has!("fma") {
-            // SAFETY: the features were just detected.
+        if chosen == Set::Avx2 as u8 {
+            // SAFETY: as above.
             return unsafe { x86::run_avx2(work) };
         }
     }

@@ -30,7 +30,7 @@ impl<'a> Dense<'a> {
     }
 
     pub fn add_forward(&self, h: &[f32], z: &mut [f32]) {
-        self.forward.add_product(h, z);
+        self.forward.evaluate(h, z);
     }
 
     pub fn add_back<T: Scalar>(&self, nu: &[T], mu: &mut [T]) {

@@ -44,7 +44,8 @@ impl<'a> Map<'a> {
         }
     }
 
-    /// Adds A·h to z, for each of the rows of `h`: activations in, neurons out, both padded to whole panels.
+    /// Adds A·h to z, for each of the rows of `h`: activations in, neurons out, both padded to whole panels. The arithmetic is the
+    /// declared one: see [`crate::sweep`].
     pub fn add_forward(&self, h: &[f32], z: &mut [f32]) {
         match self {
             Map::Dense(map) => map.add_forward(h, z),
