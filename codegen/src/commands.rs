@@ -1,6 +1,7 @@
 //! What each subcommand does.
 
-use crate::Generate;
+use crate::{Embedded, Generate};
+use pg_codegen::embedded::{self, Device, Options, measure};
 use pg_codegen::error::Error;
 use pg_codegen::interpret::Interpreter;
 use pg_codegen::lower::{Plan, lower};
@@ -17,6 +18,9 @@ pub fn generate(args: &Generate) -> Result<ExitCode, Error> {
     if let Some(stage) = &args.dump {
         return dump(path, stage, args);
     }
+    if args.embedded.embedded {
+        return embed(path, args);
+    }
     let Some(dir) = args.output.as_deref() else {
         println!("{}", build::build_in_cache(compile(path)?, &args.runtime, &build::Cargo::ALOUD)?.display());
         return Ok(ExitCode::SUCCESS);
@@ -26,17 +30,50 @@ pub fn generate(args: &Generate) -> Result<ExitCode, Error> {
     if args.check {
         return check(dir, &files);
     }
-    let outcome = emit::write(dir, &files, args.force)?;
+    write(&plan.name, dir, &files, args.force)?;
+    if args.build {
+        println!("{}", build::build(dir, &plan, &build::Cargo::ALOUD)?.display());
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn write(name: &str, dir: &Path, files: &[emit::File], force: bool) -> Result<(), Error> {
+    let outcome = emit::write(dir, files, force)?;
     eprintln!(
-        "{}: {} files written, {} unchanged, {} removed in {}",
-        plan.name,
+        "{name}: {} files written, {} unchanged, {} removed in {}",
         outcome.written,
         outcome.unchanged,
         outcome.removed,
         dir.display()
     );
-    if args.build {
-        println!("{}", build::build(dir, &plan, &build::Cargo::ALOUD)?.display());
+    Ok(())
+}
+
+/// A crate for devices. What exceeds a budget is not written.
+fn embed(path: &Path, args: &Generate) -> Result<ExitCode, Error> {
+    let dir = args.output.as_deref().expect("clap requires it");
+    let Embedded { domain, regions, budget, target, .. } = &args.embedded;
+    let options =
+        Options { model: path.into(), name: args.name.clone(), domain: domain.clone(), regions: regions.clone() };
+    let device = Device::new(compile(path)?, &options)?;
+    let measured = match args.build || budget.is_some() || target.is_some() {
+        true => Some(measure(&device, target.as_deref())?),
+        false => None,
+    };
+    if let (Some(measured), Some(budget)) = (&measured, budget) {
+        let over = budget.exceeded(measured);
+        if !over.is_empty() {
+            return Err(Error::Model(format!("the budget is exceeded for {}: {}", measured.target, over.join("; "))));
+        }
+    }
+    let files = embedded::files(&device, measured.as_ref())?;
+    if args.check {
+        return check(dir, &files);
+    }
+    write(&device.name, dir, &files, args.force)?;
+    if let Some(measured) = &measured {
+        let (flash, ram, stack) = (measured.flash(), measured.memory, measured.stack());
+        eprintln!("{}: {flash} bytes of flash, {ram} of static memory, {stack} of stack at most", measured.target);
     }
     Ok(ExitCode::SUCCESS)
 }

@@ -7,6 +7,7 @@
 pub mod affine;
 pub mod approx;
 pub mod build;
+pub mod embedded;
 pub mod emit;
 pub mod error;
 pub mod graph;

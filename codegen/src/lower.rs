@@ -121,7 +121,7 @@ pub fn default_name(stem: &str) -> String {
     format!("verifier_{}", stem.chars().map(word).collect::<String>())
 }
 
-fn checked_name(name: &str) -> Result<String, Error> {
+pub fn checked_name(name: &str) -> Result<String, Error> {
     let starts_well = name.starts_with(|c: char| c.is_ascii_alphabetic());
     let plain = name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_' || c == '-');
     let identifier = name.replace('-', "_");

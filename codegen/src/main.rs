@@ -4,6 +4,7 @@ mod commands;
 
 use clap::{Args, Parser, Subcommand};
 use pg_codegen::build::RuntimeSource;
+use pg_codegen::embedded::Budget;
 use pg_codegen::report::{self, ReportArgs};
 use pg_codegen::suite::{self, SuiteArgs};
 use pg_runtime::cli::{EXIT_CODES, Robust, Verify, fail, usage};
@@ -45,6 +46,29 @@ struct Generate {
     dump: Option<String>,
     #[command(flatten)]
     runtime: RuntimeSource,
+    #[command(flatten)]
+    embedded: Embedded,
+}
+
+/// For devices
+#[derive(Args)]
+#[command(next_help_heading = "For devices")]
+struct Embedded {
+    /// A crate for devices instead: evaluates and certifies without an operating system, a heap or a reachable panic
+    #[arg(long, requires = "output", conflicts_with_all = ["dump", "runtime_path", "runtime_version", "runtime_git"])]
+    embedded: bool,
+    /// The box of inputs that the device has, and the property to certify there: VNN-LIB
+    #[arg(long, value_name = "BOX.vnnlib", requires = "embedded")]
+    domain: Option<PathBuf>,
+    /// A list of properties that were proved and their certificates, a pair a line: their boxes become part of the crate
+    #[arg(long, value_name = "FILE", requires = "embedded")]
+    regions: Option<PathBuf>,
+    /// Bytes at most, such as flash=64K,ram=8K,stack=2K; the crate is linked for the target and measured
+    #[arg(long, value_name = "LIMITS", requires = "embedded")]
+    budget: Option<Budget>,
+    /// What to measure for with --build or --budget [default: thumbv7em-none-eabihf if the toolchain has it, else this machine]
+    #[arg(long, value_name = "TRIPLE", requires = "embedded")]
+    target: Option<String>,
 }
 
 #[derive(Subcommand)]

@@ -18,12 +18,17 @@ pub struct Net {
     pub stages: Vec<Stage>,
     /// What normalisation did that a reader of the model would want to know.
     pub notes: Vec<String>,
+    /// The model's nodes as they were read: the name and the operator of each.
+    pub read: Vec<(String, String)>,
 }
 
 #[derive(Clone, Debug)]
 pub struct Stage {
     /// The operators of the model that this stage was made from.
     pub origin: String,
+    /// The names of the model's nodes that are its affine map, and of the one that is its ReLU.
+    pub parts: Vec<String>,
+    pub relu: Option<String>,
     pub edges: Vec<Edge>,
     pub bias: Vec<f32>,
     pub error: StageError,

@@ -2,15 +2,15 @@
 //!
 //! The same plan always gives the same bytes: no date, no absolute path, no unordered map.
 
-mod maps;
-mod network;
+pub(crate) mod maps;
+pub(crate) mod network;
 mod template;
 mod tensors;
-mod weights;
+pub(crate) mod weights;
 mod write;
 
 use crate::lower::{Plan, Runtime};
-use template::fill;
+pub(crate) use template::fill;
 pub use write::{Outcome, check, write};
 
 /// One file of the crate; the path is relative, with `/`.
@@ -21,7 +21,7 @@ pub struct File {
 }
 
 impl File {
-    fn text(path: impl Into<String>, text: String) -> File {
+    pub(crate) fn text(path: impl Into<String>, text: String) -> File {
         File { path: path.into(), bytes: text.into_bytes() }
     }
 }

@@ -25,10 +25,7 @@ fn stage_files(plan: &StagePlan, stage: &Stage) -> Vec<File> {
 
 fn edge_files(plan: &EdgePlan, map: &Map) -> Vec<File> {
     let bytes = |what: &str, bytes: Vec<u8>| File { path: path(what, &plan.suffix, Storage::Bytes), bytes };
-    let rows = |what: &str, matrix: &Array2<f32>| {
-        let rows: Vec<String> = matrix.rows().into_iter().map(|row| list(row.iter())).collect();
-        File::text(path(what, &plan.suffix, Storage::Text), format!("[\n{}]\n", lines(&rows)))
-    };
+    let rows = |what: &str, matrix: &Array2<f32>| rows(what, &plan.suffix, matrix);
     match (map, plan.storage) {
         (Map::Dense(matrix), Storage::Text) => vec![rows("weight", matrix)],
         (Map::Dense(matrix), Storage::Bytes) => {
@@ -52,6 +49,12 @@ fn edge_files(plan: &EdgePlan, map: &Map) -> Vec<File> {
     }
 }
 
+/// A matrix, one row a line.
+pub fn rows(what: &str, suffix: &str, matrix: &Array2<f32>) -> File {
+    let rows: Vec<String> = matrix.rows().into_iter().map(|row| list(row.iter())).collect();
+    File::text(path(what, suffix, Storage::Text), format!("[\n{}]\n", lines(&rows)))
+}
+
 /// Where a file lies below `src/`.
 pub fn file_name(what: &str, suffix: &str, storage: Storage) -> String {
     let ending = match storage {
@@ -61,11 +64,11 @@ pub fn file_name(what: &str, suffix: &str, storage: Storage) -> String {
     format!("weights/{what}_{suffix}.{ending}")
 }
 
-fn path(what: &str, suffix: &str, storage: Storage) -> String {
+pub fn path(what: &str, suffix: &str, storage: Storage) -> String {
     format!("src/{}", file_name(what, suffix, storage))
 }
 
-fn vector<'a, T: std::fmt::Debug + 'a>(what: &str, suffix: &str, values: impl Iterator<Item = &'a T>) -> File {
+pub fn vector<'a, T: std::fmt::Debug + 'a>(what: &str, suffix: &str, values: impl Iterator<Item = &'a T>) -> File {
     let values: Vec<String> = values.map(|v| format!("{v:?}")).collect();
     File::text(path(what, suffix, Storage::Text), format!("[\n{}]\n", lines(&values)))
 }

@@ -33,12 +33,13 @@ impl GraphBuilder {
             return Err(format!("the input '{input}' of shape {shape:?} is empty"));
         }
         let values = vec![Value { name: input.into(), shape }];
-        let graph = Graph { values, nodes: vec![], input: 0, output: 0 };
+        let graph = Graph { values, nodes: vec![], read: vec![], input: 0, output: 0 };
         Ok((GraphBuilder { graph, made: 0 }, Operand::Value(0)))
     }
 
     /// Adds `output = op(inputs)` as one node or several; an operator on constants alone is folded and adds none.
     pub fn node(&mut self, name: &str, op: &Op, inputs: &[Operand], output: &str) -> Result<Operand, String> {
+        self.graph.read.push((name.into(), op.name()));
         let site = &mut Site { builder: self, name, output, origin: op.name(), windows: vec![] };
         inputs.iter().try_for_each(|input| check_shape(site.reading(input).shape))?;
         build(site, op, inputs)
@@ -149,7 +150,8 @@ impl Site<'_> {
         let (name, value) = (named(self.name), named(self.output));
         let output = self.builder.graph.fresh_value(value, shape);
         let (origin, windows) = (self.origin.clone(), std::mem::take(&mut self.windows));
-        self.builder.graph.nodes.push(Node { name, origin, function, inputs, output, windows });
+        let parts = vec![self.name.to_string()];
+        self.builder.graph.nodes.push(Node { name, origin, parts, function, inputs, output, windows });
         Operand::Value(output)
     }
 }

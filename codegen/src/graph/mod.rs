@@ -50,6 +50,8 @@ pub struct Node {
     pub name: String,
     /// The operators the node was made from, for people.
     pub origin: String,
+    /// The names of the model's nodes that it was made from.
+    pub parts: Vec<String>,
     pub function: Function,
     pub inputs: Vec<ValueId>,
     pub output: ValueId,
@@ -61,6 +63,8 @@ pub struct Node {
 pub struct Graph {
     pub values: Vec<Value>,
     pub nodes: Vec<Node>,
+    /// The model's nodes as they were read: the name and the operator of each.
+    pub read: Vec<(String, String)>,
     pub input: ValueId,
     pub output: ValueId,
 }

@@ -45,6 +45,7 @@ fn identity(graph: &mut Graph, input: ValueId, place: &str, notes: &mut Vec<Stri
     Node {
         name: "identity".into(),
         origin: "identity layer".into(),
+        parts: vec![],
         function,
         inputs: vec![input],
         output,

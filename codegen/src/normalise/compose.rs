@@ -16,34 +16,39 @@ pub fn run(mut graph: Graph, _: &mut Vec<String>) -> Result<Graph, Error> {
         let node = &mut rest[0];
         if let Function::Affine(map) = &node.function {
             let composed = substitute(node, map, before, &producers);
-            let (function, inputs, origin, windows) =
+            let Composed { function, inputs, origin, parts, windows } =
                 composed.map_err(|why| Error::Model(format!("node '{}': {why}", node.name)))?;
             if !function.is_usable() {
                 return Err(Error::Model(format!("node '{}': folding it overflows", node.name)));
             }
-            (node.function, node.inputs, node.origin) = (Function::Affine(function), inputs, origin);
-            node.windows = windows;
+            (node.function, node.inputs) = (Function::Affine(function), inputs);
+            (node.origin, node.parts, node.windows) = (origin, parts, windows);
         }
     }
     graph.drop_unread();
     Ok(graph)
 }
 
+/// A map that reads no other, and what it was made from.
+struct Composed {
+    function: Affine,
+    inputs: Vec<ValueId>,
+    origin: String,
+    parts: Vec<String>,
+    windows: Vec<Geometry>,
+}
+
 /// The node's map with every affine operand replaced by that operand's own map. Operands before it are composed already.
-fn substitute(
-    node: &Node,
-    map: &Affine,
-    before: &[Node],
-    producers: &[Option<usize>],
-) -> Result<(Affine, Vec<ValueId>, String, Vec<Geometry>), String> {
+fn substitute(node: &Node, map: &Affine, before: &[Node], producers: &[Option<usize>]) -> Result<Composed, String> {
     let mut result = Affine { matrices: vec![], bias: map.bias.clone() };
     let mut sources = Vec::new();
-    let mut origins: Vec<&str> = Vec::new();
+    let (mut origins, mut made_from): (Vec<&str>, Vec<String>) = (vec![], vec![]);
     let mut windows = node.windows.clone();
     for (matrix, &id) in map.matrices.iter().zip(&node.inputs) {
         match producers[id].map(|p| &before[p]) {
-            Some(Node { function: Function::Affine(inner), inputs, origin, windows: given, .. }) => {
+            Some(Node { function: Function::Affine(inner), inputs, origin, parts, windows: given, .. }) => {
                 origins.push(origin);
+                made_from.extend(parts.iter().cloned());
                 windows.extend(given.iter().filter(|window| !node.windows.contains(window)));
                 matrix.accumulate(&inner.bias, &mut result.bias);
                 for (inner, &source) in inner.matrices.iter().zip(inputs) {
@@ -54,7 +59,10 @@ fn substitute(
         }
     }
     origins.push(&node.origin);
-    Ok((result, sources, origins.join(" + "), windows))
+    made_from.extend(node.parts.iter().cloned());
+    let mut seen = std::collections::BTreeSet::new();
+    made_from.retain(|part| seen.insert(part.clone()));
+    Ok(Composed { function: result, inputs: sources, origin: origins.join(" + "), parts: made_from, windows })
 }
 
 fn add_term(result: &mut Affine, sources: &mut Vec<ValueId>, source: ValueId, matrix: Matrix) {

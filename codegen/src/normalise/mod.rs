@@ -55,7 +55,7 @@ pub fn normalise(model: Model, mut observe: impl FnMut(&str, &Graph)) -> Result<
         observe(pass.name, &graph);
     }
     let (inputs, stages) = (graph.values[graph.input].entries(), stages::stages(&graph)?);
-    Ok(Net { source: model.source, domain: model.domain, inputs, stages, notes })
+    Ok(Net { source: model.source, domain: model.domain, inputs, stages, notes, read: graph.read })
 }
 
 fn is_affine(function: &Function) -> bool {

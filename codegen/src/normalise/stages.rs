@@ -12,11 +12,16 @@ const MAX_WEIGHTS: usize = 1 << 27;
 
 pub fn stages(graph: &Graph) -> Result<Vec<Stage>, Error> {
     let mut sources = vec![Source::Input; graph.values.len()];
-    let mut stages = Vec::with_capacity(graph.nodes.len() / 2 + 1);
+    let mut stages: Vec<Stage> = Vec::with_capacity(graph.nodes.len() / 2 + 1);
     for node in &graph.nodes {
         match &node.function {
             Function::Affine(map) => stages.push(stage(node, map, &sources)?),
-            Function::Relu => sources[node.output] = Source::Stage(stages.len() - 1),
+            Function::Relu => {
+                sources[node.output] = Source::Stage(stages.len() - 1);
+                if let Some(stage) = stages.last_mut() {
+                    stage.relu = node.parts.first().cloned();
+                }
+            }
         }
     }
     let total: usize = stages.iter().map(Stage::parameters).sum();
@@ -56,5 +61,5 @@ fn stage(node: &Node, map: &Affine, sources: &[Source]) -> Result<Stage, Error> 
         bias.push(nearest);
         *error = distance;
     }
-    Ok(Stage { origin: node.origin.clone(), edges, bias, error })
+    Ok(Stage { origin: node.origin.clone(), parts: node.parts.clone(), relu: None, edges, bias, error })
 }

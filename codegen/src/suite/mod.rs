@@ -3,7 +3,7 @@
 //! [`list`] reads the instances, [`programs`] makes the verifiers, [`child`] runs one process, [`certificate`] judges a proof,
 //! [`folder`] keeps what came out, and [`work`] is the loop around them.
 
-mod certificate;
+pub mod certificate;
 mod child;
 mod expected;
 mod folder;

@@ -11,7 +11,8 @@ use crate::rounding::{at_most, sum_error};
 use crate::shape::{Shape, Source};
 
 /// The declared arithmetic in a line, and the replication criterion that it meets: the same bits on every machine.
-pub const ARITHMETIC: &str = "float32, bias first, then products by ascending index, each product and sum rounded to nearest";
+pub const ARITHMETIC: &str =
+    "float32, bias first, then products by ascending index, each product and sum rounded to nearest";
 pub const REPLICATION: &str = "exact";
 
 /// Evaluates inputs in float32. `room` has [`Shape::room`] numbers for each of the rows of its first block, which holds the
