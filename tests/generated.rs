@@ -1,13 +1,15 @@
 //! The generated files: the checked-in specimens, and the page of operators, are what the compiler writes today, byte for byte.
 
-use pg_codegen::emit::{check, emit, write};
+use pg_codegen::compile;
+use pg_codegen::embedded::{self, Device, Options};
+use pg_codegen::emit::{File, check, emit, write};
 use pg_tests::model::{floats, model, node, value};
 use pg_tests::{SHIPPED, plan, root, shipped};
 use prost::Message;
 use std::fs;
 use std::process::Command;
 
-/// The specimens of `generated/`, by folder and model: chains of dense maps, and one of every kind of map and several edges.
+/// The specimens of verifiers, by folder and model: chains of dense maps, and one of every kind of map and several edges.
 const SPECIMENS: [(&str, &str); 3] =
     [("control", "control.onnx"), ("digits_16", "digits_16.onnx"), ("digits_conv", "digits_conv.onnx")];
 
@@ -17,14 +19,21 @@ fn specimens_are_up_to_date() {
     let mut stale = Vec::new();
     for (folder, model) in SPECIMENS {
         let dir = root().join("generated").join(folder);
-        let files = emit(&plan(&shipped(model), &dir));
-        let differing = check(&dir, &files).unwrap();
-        if !differing.is_empty() {
-            write(&dir, &files, false).unwrap();
-            stale.push(format!("{folder}: {differing:?}"));
-        }
+        renew(folder, &emit(&plan(&shipped(model), &dir)), &mut stale);
     }
+    let (model, domain) = (shipped("digits_16.onnx"), Some(shipped("digits_domain.vnnlib")));
+    let device = Device::new(compile(&model).unwrap(), &Options { model, domain, ..Options::default() }).unwrap();
+    renew("embedded_digits_16", &embedded::files(&device, None).unwrap(), &mut stale);
     assert!(stale.is_empty(), "these were out of date and have been written anew: {stale:?}");
+}
+
+fn renew(folder: &str, files: &[File], stale: &mut Vec<String>) {
+    let dir = root().join("generated").join(folder);
+    let differing = check(&dir, files).unwrap();
+    if !differing.is_empty() {
+        write(&dir, files, false).unwrap();
+        stale.push(format!("{folder}: {differing:?}"));
+    }
 }
 
 /// The page of operators is what the reader's table says; it is written anew like a specimen.

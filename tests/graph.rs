@@ -26,7 +26,7 @@ impl GraphStage {
             Edge { from: *from, map: if is_sparse { Map::Sparse(rows) } else { Map::choose(rows, &[]) } }
         };
         let (edges, error) = (self.reads.iter().enumerate().map(edge).collect(), StageError::none(self.bias.len()));
-        Stage { origin: "a test".into(), edges, bias: self.bias.clone(), error }
+        Stage { origin: "a test".into(), parts: vec![], relu: None, edges, bias: self.bias.clone(), error }
     }
 }
 

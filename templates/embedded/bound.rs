@@ -17,6 +17,8 @@
 //! Sums of bounds are off by at most γ times the sum of magnitudes, which is kept beside them. An infinity or a NaN anywhere makes
 //! the magnitudes one, and every comparison with the result false: nothing is shown then.
 
+#![allow(dead_code, reason = "not every network needs everything here")]
+
 /// What products that underflow may cost a neuron: generous, since a unit in the last place of any number that matters is larger.
 pub const TINY: f32 = f32::MIN_POSITIVE;
 /// Magnitudes of a neuron's terms stay below this, so that `eval` cannot overflow in any order of its sums.

@@ -4,6 +4,8 @@
 //! written with checked access, so that no panic is reachable whatever the optimiser does; that no access ever fails is what the
 //! generator, and constant evaluation, have checked.
 
+#![allow(dead_code, reason = "not every network needs everything here")]
+
 /// A matrix of `O` rows, one a neuron, and `I` columns, one an activation.
 pub trait Map<const I: usize, const O: usize> {
     /// Calls `each` with the column and the weight of every entry of a row, by ascending column.

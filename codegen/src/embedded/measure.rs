@@ -53,11 +53,12 @@ pub fn measure(device: &Device, target: Option<&str>) -> Result<Measured, Error>
         None => host.clone(),
     };
     let folder = std::env::temp_dir().join(format!("pg-embedded-{}-{}", std::process::id(), device.name));
-    let program = build(device, &target, target == host, &folder);
-    let removed = fs::remove_dir_all(&folder);
-    let bytes = program?;
-    removed.map_err(|e| Error::file("remove", &folder, e))?;
-    read(&bytes, target, compiler)
+    let network = folder.join("network");
+    let written = files(device, None).and_then(|files| emit::write(&network, &files, false));
+    let program = written.and_then(|_| link(&network, device, &target, &folder));
+    // What is left in a temporary folder is no reason to fail.
+    let _ = fs::remove_dir_all(&folder);
+    read(&program?, target, compiler)
 }
 
 /// The compiler's version, and the machine that it runs on.
@@ -78,17 +79,17 @@ pub fn has_target(target: &str) -> bool {
     folder.is_some_and(|folder| fs::read_dir(folder).is_ok_and(|mut entries| entries.next().is_some()))
 }
 
-/// The linked program.
-fn build(device: &Device, target: &str, is_host: bool, folder: &Path) -> Result<Vec<u8>, Error> {
-    let (network, harness) = (folder.join("network"), folder.join("harness"));
-    emit::write(&network, &files(device, None)?, false)?;
+/// Links the crate in a folder with the harness, below another folder, and returns the program. A panic that can be reached is an error.
+pub fn link(network: &Path, device: &Device, target: &str, folder: &Path) -> Result<Vec<u8>, Error> {
+    let (harness, is_host) = (folder.join("harness"), compiler()?.1 == target);
+    let network = std::path::absolute(network).map_err(|e| Error::file("find", network, e))?;
     let write = |path: &str, text: String| {
         let path = harness.join(path);
         fs::create_dir_all(path.parent().expect("a folder")).map_err(|e| Error::file("create", &path, e))?;
         fs::write(&path, text).map_err(|e| Error::file("write", &path, e))
     };
     let manifest = format!(
-        "[package]\nname = \"harness\"\nversion = \"0.1.0\"\nedition = \"2024\"\n\n[dependencies]\n{} = {{ path = \"../network\" }}\n\n\
+        "[package]\nname = \"harness\"\nversion = \"0.1.0\"\nedition = \"2024\"\n\n[dependencies]\n{} = {{ path = {network:?} }}\n\n\
          [profile.release]\ncodegen-units = 1\nlto = true\nopt-level = \"s\"\npanic = \"abort\"\n\n[workspace]\n",
         device.name
     );
@@ -213,7 +214,9 @@ fn plain(symbol: &str) -> String {
     let (mut rest, mut parts) = (mangled, Vec::new());
     while let Some(c) = rest.chars().next() {
         let digits = rest.find(|c: char| !c.is_ascii_digit()).unwrap_or(rest.len());
-        if c == 's' && rest.find('_').is_some_and(|end| rest[1..end].chars().all(|c| c.is_ascii_alphanumeric())) {
+        if "sBK".contains(c)
+            && rest.find('_').is_some_and(|end| rest[1..end].chars().all(|c| c.is_ascii_alphanumeric()))
+        {
             rest = &rest[rest.find('_').expect("just found") + 1..];
         } else if let Some(length) = rest[..digits].parse::<usize>().ok().filter(|&length| length > 0) {
             let name = rest[digits..].trim_start_matches('_');

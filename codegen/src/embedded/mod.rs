@@ -18,8 +18,10 @@ use crate::emit::{File, fill};
 use crate::error::Error;
 pub use budget::Budget;
 pub use device::Device;
-pub use measure::{Measured, measure};
+pub use measure::{Measured, has_target, link, measure};
 use std::path::PathBuf;
+pub use vectors::vectors;
+use vectors::{VECTORS, test};
 
 /// What an embedded crate is asked for besides its network.
 #[derive(Clone, Debug, Default)]
@@ -43,8 +45,8 @@ pub fn files(device: &Device, measured: Option<&Measured>) -> Result<Vec<File>, 
         File::text("src/lib.rs", text::library(device)),
         File::text("src/map.rs", include_str!("../../../templates/embedded/map.rs").into()),
         File::text("src/network.rs", text::network(device)),
-        File::text("tests/vectors.rs", vectors::test(device)),
-        File::text("vectors.in", vectors::vectors(device)),
+        File::text("tests/vectors.rs", test(device)),
+        File::text("vectors.in", vectors(device, VECTORS)),
     ];
     files.extend(weights::weights(device));
     files.extend(evidence::evidence(device, &files, measured)?);
