@@ -171,7 +171,9 @@ impl<'a> Search<'a> {
         self.counters.chosen = Chosen::Phases;
         self.sample()?;
         let mut regions = self.root_regions(tickets)?;
-        if !self.raises() {
+        // Of a goal without rows every input is a counterexample: no bound excludes it.
+        let has_rows = regions.iter().flat_map(|region| &region.goals).all(|goal| !goal.rows.is_empty());
+        if !self.raises() || !has_rows {
             return self.peregrinn(regions);
         }
         if self.shape.last() > 0 {
