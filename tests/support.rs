@@ -7,6 +7,7 @@ pub mod graph;
 pub mod judge;
 pub mod model;
 pub mod oracle;
+pub mod program;
 pub mod random;
 pub mod real;
 pub mod values;

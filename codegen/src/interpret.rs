@@ -83,7 +83,7 @@ impl Tables {
             bias: keep(&mut self._errors, stage.error.bias.clone()),
         });
         let (edges, bias) = (keep(&mut self._edges, edges), keep(&mut self._numbers, stage.bias.clone()));
-        self.stages.push(Stage { edges, bias, error });
+        self.stages.push(Stage { error, ..Stage::exact(edges, bias) });
     }
 
     fn map(&mut self, map: &net::Map) -> Map<'static> {

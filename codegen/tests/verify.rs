@@ -57,6 +57,8 @@ fn mistakes_of_verify_are_named_and_exit_with_4() {
         (&["verify", &net, &good, "--threads", "0"], "--threads"),
         (&["verify", &net, &good, "--engine", "steam"], "possible values: auto, phases, peregrinn"),
         (&["verify", &net, &good, "--proof", &nowhere], "--proof: cannot write"),
+        (&["verify", &net, &good, "--semantics", "double"], "possible values: real, float32"),
+        (&["verify", &net, &good, "--semantics", "float32", "--proof", &results], "give --semantics real"),
         (&["verify", &net, &good, "--results", &nowhere], "--results: cannot write"),
         (&["verify", &net, &good, "--json", &folder], "it is a folder"),
         (&["verify", &net, &good, "--witness", "/proc/witness"], "--witness: cannot write /proc/witness"),
@@ -203,5 +205,34 @@ fn help_tells_the_exit_codes() {
         let output = run(&[command, "--help"]);
         assert_eq!(output.status.code(), Some(0));
         assert!(stdout(&output).contains("--results <FILE>") && stdout(&output).contains("3          timeout"));
+    }
+}
+
+/// What was chosen, or else what the property declares.
+#[test]
+fn a_report_and_a_summary_say_what_the_verdict_is_about() {
+    let dir = tempfile::tempdir().unwrap();
+    let declare = "(declare-network N (declare-input X float32 [4]) (declare-output Y float32 [2]))";
+    let bound = |k| format!("(assert (and (>= X[{k}] -1) (<= X[{k}] 1)))");
+    let bounds: String = (0..4).map(bound).collect();
+    let text = format!("(vnnlib-version <2.0>){declare}{bounds}(assert (>= Y[0] 1000))");
+    let declared = file(dir.path(), "declared.vnnlib", text);
+    let plain = file(dir.path(), "plain.vnnlib", property("-1", "1"));
+    let report = dir.path().join("report.json");
+    let (net, json) = (shipped("control.onnx"), report.display().to_string());
+    let program = ("float32", "the property holds for the float32 program");
+    let network = ("real", "the property holds in real arithmetic");
+    let cases: [(&str, &[&str], _); 4] = [
+        (&plain, &[], network),
+        (&plain, &["--semantics", "float32"], program),
+        (&declared, &[], program),
+        (&declared, &["--semantics", "real"], network),
+    ];
+    for (property, given, (semantics, meaning)) in cases {
+        let output = run(&[&["verify", &net, property, "--json", &json][..], given].concat());
+        assert_eq!(verdict(&output), "unsat");
+        assert!(stderr(&output).contains(meaning), "{}", stderr(&output));
+        let report: Value = serde_json::from_str(&read(&report)).unwrap();
+        assert_eq!(report["options"]["semantics"], semantics);
     }
 }

@@ -7,6 +7,7 @@ mod control;
 pub mod ending;
 pub mod lp;
 pub mod options;
+mod program;
 pub mod replay;
 pub mod report;
 pub mod search;

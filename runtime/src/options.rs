@@ -1,5 +1,6 @@
 //! What a user may choose about a verification, in one table.
 
+use crate::property::Property;
 use clap::{Args, ValueEnum};
 use serde::Serialize;
 
@@ -23,6 +24,9 @@ pub struct Options {
     /// Which neuron to condition (engine peregrinn)
     #[arg(long, value_enum, default_value_t = Priority::MaxSlack)]
     pub priority: Priority,
+    /// What a verdict is about [default: real, or float32 if the property declares its tensors so]
+    #[arg(long, value_enum)]
+    pub semantics: Option<Semantics>,
     /// Seed of everything random
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub seed: u64,
@@ -37,6 +41,7 @@ impl Default for Options {
             penalty: Penalty::Weighted,
             inference: Inference::Raised,
             priority: Priority::MaxSlack,
+            semantics: None,
             seed: 0,
         }
     }
@@ -47,6 +52,12 @@ impl Options {
     pub fn resolved(self) -> Options {
         let cores = || std::thread::available_parallelism().map_or(1, |cores| cores.get() as u32);
         Options { threads: Some(self.threads.unwrap_or_else(cores)), ..self }
+    }
+
+    /// What a verdict about a property is about: what was chosen, or else what the property declares.
+    pub fn semantics_of(&self, property: &Property) -> Semantics {
+        let declared = if property.declares_float32 { Semantics::Float32 } else { Semantics::Real };
+        self.semantics.unwrap_or(declared)
     }
 
     /// The arguments that make another process choose the same: every field is an option of its own name.
@@ -108,6 +119,16 @@ pub enum Priority {
     Random,
 }
 
+/// What a network is to a proof.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, ValueEnum)]
+#[serde(rename_all = "kebab-case")]
+pub enum Semantics {
+    /// The model's function in real numbers
+    Real,
+    /// The program that evaluates it in float32
+    Float32,
+}
+
 fn seconds(text: &str) -> Result<f64, String> {
     match text.parse::<f64>() {
         Ok(value) if (0.0..=1e9).contains(&value) => Ok(value),
@@ -135,6 +156,7 @@ mod tests {
             penalty: Penalty::Inverted,
             inference: Inference::Symbolic,
             priority: Priority::MinSlack,
+            semantics: Some(Semantics::Float32),
             seed: u64::MAX,
         };
         for options in [Options::default(), chosen] {

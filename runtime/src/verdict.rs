@@ -1,6 +1,7 @@
 //! The answer to a verification question, as types that cannot be made without their evidence.
 
 use crate::certificate::Written;
+use crate::options::Semantics;
 use crate::property::{Disjunct, Property, Violation};
 use crate::replay;
 use crate::search::Proved;
@@ -72,8 +73,8 @@ impl fmt::Display for StopReason {
     }
 }
 
-/// A counterexample: an input inside the exact region whose output violates the property, both as float32 computes it and
-/// in real arithmetic.
+/// A counterexample: an input inside the exact region whose output violates the property as float32 computes it and, where the
+/// question is about the real network, in real arithmetic too.
 ///
 /// Where the property fixes an input at a number that is no float32, that number is the input of the real network, and the
 /// nearest float32 the program's.
@@ -88,10 +89,9 @@ pub struct Witness {
 impl Witness {
     /// Replays an input: the only way to make a witness.
     ///
-    /// The region is checked exactly. The float32 output must satisfy every constraint exactly, and so must every point
-    /// of the rigorous enclosure of the real output: then the counterexample does not depend on rounding. Where the
-    /// enclosure is too wide to tell, the real output itself is computed, in exact arithmetic.
-    pub fn replay(network: &dyn Network, property: &Property, input: &[f32]) -> Option<Witness> {
+    /// The region is checked exactly, and the float32 output must satisfy every constraint exactly. That is all of a question
+    /// about the program. Of one about the real network, its output must too: see [`real_violation`].
+    pub fn replay(network: &dyn Network, property: &Property, semantics: Semantics, input: &[f32]) -> Option<Witness> {
         let mut output = vec![0.0; network.outputs()];
         network.forward(input, &mut output);
         if !output.iter().all(|v| v.is_finite()) {
@@ -99,36 +99,11 @@ impl Witness {
         }
         let float: Vec<f64> = output.iter().map(|&v| f64::from(v)).collect();
         let is_violated = |d: &Disjunct| d.violated_at(input, &float, &float) == Violation::Certain;
-        let candidates: Vec<usize> =
-            (0..property.disjuncts.len()).filter(|&d| is_violated(&property.disjuncts[d])).collect();
-        if candidates.is_empty() {
-            return None;
-        }
-        let shape = network.shape();
-        let mut enclosed: Option<(Ends, Ends)> = None;
-        let mut open = Vec::new();
-        let mut found = None;
-        for d in candidates {
-            let disjunct = &property.disjuncts[d];
-            let at = disjunct.region.enclosure_at(input);
-            if enclosed.as_ref().is_none_or(|(known, _)| *known != at) {
-                let output = replay::enclose(&shape, (&at.0, &at.1));
-                enclosed = Some((at, output));
-            }
-            let (_, (low, high)) = enclosed.as_ref().expect("just enclosed");
-            match disjunct.violated_at(input, low, high) {
-                Violation::Certain => {
-                    found = Some(d);
-                    break;
-                }
-                Violation::Undecided if disjunct.region.is_of_floats() => open.push(d),
-                _ => {}
-            }
-        }
-        let disjunct = found.or_else(|| {
-            let exact = if open.is_empty() { None } else { replay::evaluate(&shape, input) }?;
-            open.into_iter().find(|&d| property.disjuncts[d].holds_exactly(input, &exact))
-        })?;
+        let mut candidates = (0..property.disjuncts.len()).filter(|&d| is_violated(&property.disjuncts[d]));
+        let disjunct = match semantics {
+            Semantics::Float32 => candidates.next(),
+            Semantics::Real => real_violation(network, property, input, candidates),
+        }?;
         let exact = |(side, &x): (&Side, &f32)| side.stands_for().cloned().or_else(|| Decimal::from_f32(x));
         let point = property.disjuncts[disjunct].region.sides().zip(input).map(exact).collect::<Option<_>>()?;
         Some(Witness { input: input.to_vec(), point, output, disjunct })
@@ -153,4 +128,35 @@ impl Witness {
     pub fn disjunct(&self) -> usize {
         self.disjunct
     }
+}
+
+/// The first of some disjuncts that the real network violates at an input as well.
+///
+/// Every point of the rigorous enclosure of the real output must satisfy the constraints: then the counterexample does not
+/// depend on rounding. Where the enclosure is too wide to tell, the real output itself is computed, in exact arithmetic.
+fn real_violation(
+    network: &dyn Network,
+    property: &Property,
+    input: &[f32],
+    candidates: impl Iterator<Item = usize>,
+) -> Option<usize> {
+    let shape = network.shape();
+    let mut enclosed: Option<(Ends, Ends)> = None;
+    let mut open = Vec::new();
+    for d in candidates {
+        let disjunct = &property.disjuncts[d];
+        let at = disjunct.region.enclosure_at(input);
+        if enclosed.as_ref().is_none_or(|(known, _)| *known != at) {
+            let output = replay::enclose(&shape, (&at.0, &at.1));
+            enclosed = Some((at, output));
+        }
+        let (_, (low, high)) = enclosed.as_ref().expect("just enclosed");
+        match disjunct.violated_at(input, low, high) {
+            Violation::Certain => return Some(d),
+            Violation::Undecided if disjunct.region.is_of_floats() => open.push(d),
+            _ => {}
+        }
+    }
+    let exact = if open.is_empty() { None } else { replay::evaluate(&shape, input) }?;
+    open.into_iter().find(|&d| property.disjuncts[d].holds_exactly(input, &exact))
 }

@@ -3,6 +3,7 @@
 //! Exit code 0 if no answer was wrong, 1 if one was.
 
 use clap::Parser;
+use pg_runtime::options::Semantics;
 use pg_tests::random::{Kind, Plan, Tally, Trial, run};
 use std::io::{IsTerminal, Write};
 use std::path::PathBuf;
@@ -39,6 +40,9 @@ struct Arguments {
     /// Seconds for each question
     #[arg(long, value_name = "S", default_value_t = 5.0, value_parser = seconds)]
     timeout: f64,
+    /// Ask about the network in real numbers, or about its float32 program on boxes of a few floats
+    #[arg(long, value_enum, default_value_t = Semantics::Real)]
+    semantics: Semantics,
     /// Failed cases that are printed in full
     #[arg(long, value_name = "N", default_value_t = 5)]
     show: usize,
@@ -70,7 +74,7 @@ fn main() -> ExitCode {
 }
 
 fn one(arguments: &Arguments, number: u64) -> bool {
-    let trial = Trial::of_all(arguments.seed, number, arguments.timeout);
+    let trial = Trial::of_all(arguments.semantics, arguments.seed, number, arguments.timeout);
     print!("{}", trial.describe());
     save(arguments, &trial);
     trial.has_failed()
@@ -83,6 +87,7 @@ fn many(arguments: &Arguments) -> bool {
         kind: arguments.kind,
         threads: arguments.threads as usize,
         timeout: arguments.timeout,
+        semantics: arguments.semantics,
     };
     let (shown, progress) = (AtomicUsize::new(0), Progress::new(arguments.count));
     let tally = run(&plan, |trial, tally| {

@@ -1,12 +1,14 @@
 //! Random verdicts against exact brute force: numbered cases of many kinds, asked of every engine.
 //!
 //! A case is a function of a seed and a number, so each can be asked again by itself. A third of them have ordinary
-//! numbers, a third are degenerate, and a third have numbers of every exponent of float32 and beyond.
+//! numbers, a third are degenerate, and a third have numbers of every exponent of float32 and beyond. Questions about the
+//! float32 program are about boxes of few points, at all of which it is evaluated.
 
 mod describe;
 mod gate;
 mod networks;
 mod numbers;
+mod quantised;
 mod questions;
 mod run;
 mod tally;
@@ -15,8 +17,10 @@ mod trial;
 use crate::Random;
 use crate::case::{Case, border, ignores_its_input};
 use crate::oracle::Linear;
+use pg_runtime::options::Semantics;
 use questions::Subject;
 
+pub use numbers::nearest;
 pub use run::{Plan, run};
 pub use tally::Tally;
 pub use trial::{Failure, Trial};
@@ -82,6 +86,14 @@ impl Kind {
             Kind::Drifting => "drifting",
             Kind::Coefficients => "coefficients",
         }
+    }
+}
+
+/// The case of this number: about a network, or about its program.
+pub fn draw_for(semantics: Semantics, seed: u64, number: u64) -> Case {
+    match semantics {
+        Semantics::Real => draw(seed, number),
+        Semantics::Float32 => quantised::draw(seed, number),
     }
 }
 

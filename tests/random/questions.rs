@@ -63,7 +63,7 @@ fn conjunction(
 
 /// The border itself, or a number that is off by 2^−k of how far it is from the other value, or of its own size; more
 /// often above, where a bound that is too high is wrong.
-fn near(random: &mut Random, border: &BigRational, other: &BigRational) -> BigRational {
+pub fn near(random: &mut Random, border: &BigRational, other: &BigRational) -> BigRational {
     if random.below(5) == 0 && is_short(border) {
         return border.clone();
     }

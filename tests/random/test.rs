@@ -1,10 +1,13 @@
 //! A few thousand random cases of every kind against exact brute force; the command `random` tries more of them.
 
+use pg_runtime::options::Semantics;
 use pg_tests::case::vnnlib;
-use pg_tests::random::{Kind, Plan, draw, run};
+use pg_tests::random::{Kind, Plan, Tally, draw, run};
 
 /// Cases, each asked of the engine whose turn it is.
 const CASES: u64 = 120 * Kind::TURNS;
+/// The same of questions about float32 programs.
+const PROGRAM_CASES: u64 = 60 * Kind::TURNS;
 /// Seconds for each question.
 const PATIENCE: f64 = 0.5;
 /// Of the cases of a kind, at least one in this many is satisfiable, and as many are not.
@@ -12,18 +15,31 @@ const RARE: usize = 5;
 
 #[test]
 fn no_verdict_contradicts_brute_force() {
-    let plan = Plan { seed: 1, numbers: 0..CASES, kind: None, threads: 1, timeout: PATIENCE };
+    let tally = tally(Semantics::Real, CASES);
+    for (kind, counts) in &tally.kinds {
+        let rarer = counts.satisfiable.min(counts.cases - counts.satisfiable);
+        assert!(rarer * RARE >= counts.cases, "{kind:?}: {} of {} are satisfiable", counts.satisfiable, counts.cases);
+    }
+    assert_eq!(tally.total().failed, 0, "answers have failed, see above");
+}
+
+/// At all inputs of tiny boxes, in all orders of its sums.
+#[test]
+fn no_verdict_about_a_program_contradicts_its_evaluation() {
+    let total = tally(Semantics::Float32, PROGRAM_CASES).total();
+    assert!(2 * total.holds * RARE >= total.cases && total.violated * RARE >= total.cases, "{total:?}");
+    assert_eq!(total.failed, 0, "answers have failed, see above");
+}
+
+fn tally(semantics: Semantics, cases: u64) -> Tally {
+    let plan = Plan { seed: 1, numbers: 0..cases, kind: None, threads: 1, timeout: PATIENCE, semantics };
     let tally = run(&plan, |trial, _| {
         if trial.has_failed() {
             println!("{}", trial.describe());
         }
     });
     eprintln!("{tally}");
-    for (kind, counts) in &tally.kinds {
-        let rarer = counts.satisfiable.min(counts.cases - counts.satisfiable);
-        assert!(rarer * RARE >= counts.cases, "{kind:?}: {} of {} are satisfiable", counts.satisfiable, counts.cases);
-    }
-    assert_eq!(tally.total().failed, 0, "answers have failed, see above");
+    tally
 }
 
 /// What is printed of a failure is enough to have it again.

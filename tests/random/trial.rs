@@ -1,9 +1,9 @@
 //! One case, and what the engines say of it.
 
-use super::{Kind, draw};
+use super::{Kind, draw_for};
 use crate::case::Case;
 use crate::judge::{Answer, ask, combinations, everything};
-use pg_runtime::options::Options;
+use pg_runtime::options::{Options, Semantics};
 use std::any::Any;
 use std::fmt;
 use std::sync::Arc;
@@ -45,23 +45,24 @@ impl fmt::Display for Failure {
 
 impl Trial {
     /// Asks the engine whose turn it is.
-    pub fn in_turn(seed: u64, number: u64, timeout: f64) -> Trial {
+    pub fn in_turn(semantics: Semantics, seed: u64, number: u64, timeout: f64) -> Trial {
         let all = everything(timeout);
         let turn = (number / Kind::TURNS) as usize % all.len();
-        Trial::of(seed, number, vec![all[turn].clone()])
+        Trial::of(semantics, seed, number, vec![all[turn].clone()])
     }
 
     /// Asks every engine, and each combination of the paper's.
-    pub fn of_all(seed: u64, number: u64, timeout: f64) -> Trial {
+    pub fn of_all(semantics: Semantics, seed: u64, number: u64, timeout: f64) -> Trial {
         let all = everything(timeout);
         let ours = all[..2].to_vec();
-        Trial::of(seed, number, [ours, combinations(timeout)].concat())
+        Trial::of(semantics, seed, number, [ours, combinations(timeout)].concat())
     }
 
-    fn of(seed: u64, number: u64, engines: Vec<Options>) -> Trial {
-        let case = Arc::new(draw(seed, number));
+    fn of(semantics: Semantics, seed: u64, number: u64, engines: Vec<Options>) -> Trial {
+        let case = Arc::new(draw_for(semantics, seed, number));
         let start = Instant::now();
         let answer = |options: Options| {
+            let options = Options { semantics: Some(semantics), ..options };
             let answer = guarded(&case, &options);
             (options, answer)
         };

@@ -9,7 +9,7 @@ use num_rational::BigRational;
 use num_traits::ToPrimitive;
 use pg_codegen::interpret::Interpreter;
 use pg_core::Network;
-use pg_runtime::options::Options;
+use pg_runtime::options::{Options, Semantics};
 use pg_runtime::property::{Property, Violation};
 use pg_runtime::verdict::Witness;
 use pg_tests::case::border::{several_rows, single_row};
@@ -122,7 +122,7 @@ fn a_witness_is_replayed_exactly() {
         let (network, property) = (network(&case), property(&case));
         for _ in 0..50 {
             let x = sample(&mut random, &case);
-            match Witness::replay(&network, &property, &x) {
+            match Witness::replay(&network, &property, Semantics::Real, &x) {
                 Some(witness) => {
                     assert_eq!(witness.input(), x);
                     let right = is_counterexample(&case, &network, &property, &witness);
@@ -148,7 +148,7 @@ fn a_witness_lies_in_the_region() {
         let (network, property) = (network(&case), property(&case));
         for _ in 0..50 {
             let x = sample(&mut random, &case);
-            let witness = Witness::replay(&network, &property, &x);
+            let witness = Witness::replay(&network, &property, Semantics::Real, &x);
             // Where a float stands for a fixed number, the witness is of that number.
             let is_wrong = match &witness {
                 Some(witness) => !case.holds_exactly_at(witness.point()),

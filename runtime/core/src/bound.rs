@@ -10,7 +10,8 @@
 //! since −νz + νz cancels and each neuron's term is at least its minimum. The computed ν are exact multipliers; what is not
 //! exact is the computed μ. Its n terms are off by at most n·u·|A|ᵀ|ν| and, where products underflow, by n·η. Times the
 //! largest activations the first is |ν|·r with r = n·u·|A|·max h known in advance, one product a stage; the second is known
-//! in advance altogether. A stage's stated error enters like the first. All other terms are a [`Sum`].
+//! in advance altogether. A stage's stated error enters like the first, and so does the rounding of a float32 program that
+//! computes it. All other terms are a [`Sum`].
 
 use crate::kernel::padded;
 use crate::rounding::{Sum, at_most, sum_error, underflow_error};
@@ -64,28 +65,22 @@ pub struct Rows<'w> {
 }
 
 /// What a unit of each multiplier of a stage's neurons may cost: the rounding of its products with the stage's maps, at the
-/// largest activations that they read, and the stage's stated error. `largest` is by source, one number an activation.
+/// largest activations that they read, and the neuron's own error. `largest` is by source, one number an activation.
 pub fn slop<'l>(shape: &Shape, stage: usize, largest: impl Fn(Source) -> &'l [f64], into: &mut [f64]) {
     let data = &shape.stages[stage];
     let terms: usize = data.edges.iter().map(|edge| edge.map.cols()).sum();
     for (j, into) in into.iter_mut().enumerate() {
-        let (weight_error, bias_error) = data.error_of(j);
-        let mut cost = bias_error;
+        let error = data.error_of(j);
+        let mut cost = error.constant;
         for edge in data.edges {
             let sizes = largest(edge.from);
             let (mut size, mut read) = (0.0, 0.0);
             edge.map.row(j).for_each(|(i, w)| (size, read) = (size + f64::from(w).abs() * sizes[i], read + sizes[i]));
             cost += sum_error(shape.terms_back(edge.from), size);
-            cost += stated(weight_error, read);
+            cost += error.of_reads(size, read);
         }
         *into = at_most(cost, 2 * terms + 8);
     }
-}
-
-/// What a stated error of coefficients costs, times what they multiply. What is exact costs nothing, also where there is no bound to
-/// multiply it with.
-fn stated(error: f64, read: f64) -> f64 {
-    if error == 0.0 { 0.0 } else { error * read }
 }
 
 /// What underflow may cost the coefficients of a source's activations, the largest of which are given.
@@ -96,7 +91,7 @@ pub fn underflow(shape: &Shape, source: Source, largest: &[f64]) -> f64 {
 
 /// Bounds of a neuron from ranges of the activations that it reads, by source: each as if they had nothing to do with each other.
 pub fn interval<'r>(stage: &Stage, neuron: usize, range: impl Fn(Source) -> (&'r [f64], &'r [f64])) -> (f64, f64) {
-    let (weight_error, bias_error) = stage.error_of(neuron);
+    let error = stage.error_of(neuron);
     let (mut least, mut most, mut size, mut read, mut terms) = (0.0, 0.0, 0.0, 0.0, 0);
     for edge in stage.edges {
         let (lower, upper) = range(edge.from);
@@ -111,9 +106,9 @@ pub fn interval<'r>(stage: &Stage, neuron: usize, range: impl Fn(Source) -> (&'r
     }
     let bias = f64::from(stage.bias[neuron]);
     let lower = |bias: f64, value: f64| {
-        let mut sum = Sum::new(bias, bias_error);
+        let mut sum = Sum::new(bias, error.constant);
         sum.add(value, size, terms);
-        sum.charge(stated(weight_error, read), terms + 1);
+        sum.charge(error.of_reads(size, read), terms + 1);
         sum.lower()
     };
     (lower(bias, least), -lower(-bias, -most))

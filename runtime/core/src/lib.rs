@@ -16,4 +16,4 @@ mod shape;
 pub mod sweep;
 
 pub use network::{Ending, Model, Network, Tensor};
-pub use shape::{Edge, Shape, Source, Stage, StageError};
+pub use shape::{Edge, NeuronError, Shape, Source, Stage, StageError};

@@ -126,6 +126,34 @@ pub fn underflow_error_32(terms: usize, times: f64) -> f64 {
     (terms as f64 + 4.0) * TINY_32 * times
 }
 
+/// What a float32 program may be off by where it sums up a bias and products, in any order, fused or not: `relative` times the
+/// magnitudes of all of them, and `underflow`, unless it overflows.
+///
+/// With n products every term takes at most a rounding of its own and n additions, so that it is off by γ = (n+1)·u/(1 − (n+1)·u)
+/// of its magnitude; a product that underflows is off by η, and by half as much again after the additions. A product with a
+/// coefficient of 0 is exactly 0 and rounds nothing. `relative` exceeds γ by a thousandth, which leaves room for the roundings in
+/// float64 of what it is multiplied with.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Roundoff {
+    pub relative: f64,
+    pub underflow: f64,
+}
+
+impl Roundoff {
+    /// Of a sum of a bias and so many products. Of too many nothing is known.
+    pub fn of_sum(products: usize) -> Roundoff {
+        let is_known = (products as f64 + 4.0) * EPSILON_32 <= 0.25;
+        let relative = if is_known { sum_error_32(products, 1.0) } else { f64::INFINITY };
+        Roundoff { relative, underflow: underflow_error_32(products, 1.0) }
+    }
+
+    /// Whether nothing on the way of such a sum can overflow, if the magnitudes of its terms add up to this much: a partial sum is
+    /// at most that, and its roundings.
+    pub fn excludes_overflow(&self, size: f64) -> bool {
+        size * (1.0 + self.relative) + self.underflow <= f64::from(f32::MAX)
+    }
+}
+
 /// An upper bound of a number that is not negative and was computed in float64 with at most so many roundings, each relative
 /// to it or an underflow.
 #[inline]

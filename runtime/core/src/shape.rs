@@ -9,6 +9,7 @@
 
 use crate::kernel::padded;
 use crate::map::{Conv, Dense, Map, Sparse};
+use crate::rounding::Roundoff;
 
 /// What a stage reads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -32,6 +33,8 @@ pub struct Stage<'a> {
     pub bias: &'a [f32],
     /// `None` if the stage's coefficients are bit for bit the model's.
     pub error: Option<StageError<'a>>,
+    /// What a float32 program may be off by that computes the stage; `None` if it is meant in real arithmetic.
+    pub roundoff: Option<Roundoff>,
 }
 
 /// The model's stage differs from this one by at most `weight[j]` in each coefficient of neuron j that is not 0, and by at most
@@ -41,6 +44,17 @@ pub struct Stage<'a> {
 pub struct StageError<'a> {
     pub weight: &'a [f64],
     pub bias: &'a [f64],
+}
+
+/// What a neuron's z may differ by from the sum of its stored coefficients times what it reads, plus its bias.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct NeuronError {
+    /// For each unit of what it reads with a coefficient that is not 0.
+    pub weight: f64,
+    /// For each unit of the magnitudes of its products; the roundings of their sum in float64 are included.
+    pub relative: f64,
+    /// Whatever it reads.
+    pub constant: f64,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -64,15 +78,39 @@ impl<'a> Edge<'a> {
     }
 }
 
+impl NeuronError {
+    /// What the error costs but for its constant part, if the products' magnitudes add up to `size` and what they read to `read`.
+    /// What is exact costs nothing, also where there is no bound to multiply it with.
+    pub fn of_reads(&self, size: f64, read: f64) -> f64 {
+        let times = |error: f64, what: f64| if error == 0.0 { 0.0 } else { error * what };
+        times(self.weight, read) + times(self.relative, size)
+    }
+
+    /// All of it.
+    pub fn at(&self, size: f64, read: f64) -> f64 {
+        self.of_reads(size, read) + self.constant
+    }
+
+    pub fn is_none(&self) -> bool {
+        *self == NeuronError::default()
+    }
+}
+
 impl<'a> Stage<'a> {
     /// A stage that is exactly the model's.
     pub const fn exact(edges: &'a [Edge<'a>], bias: &'a [f32]) -> Stage<'a> {
-        Stage { edges, bias, error: None }
+        Stage { edges, bias, error: None, roundoff: None }
     }
 
     /// A stage that differs from the model's by at most so much.
     pub const fn rounded(edges: &'a [Edge<'a>], bias: &'a [f32], error: StageError<'a>) -> Stage<'a> {
-        Stage { edges, bias, error: Some(error) }
+        Stage { edges, bias, error: Some(error), roundoff: None }
+    }
+
+    /// The stage as a float32 program computes it: the stored coefficients are the program's, so that folding is no error of it.
+    pub fn in_float32(&self) -> Stage<'a> {
+        let terms = (0..self.width()).map(|neuron| self.terms(neuron).count()).max().unwrap_or(0);
+        Stage { error: None, roundoff: Some(Roundoff::of_sum(terms)), ..*self }
     }
 
     /// The number of neurons.
@@ -85,9 +123,17 @@ impl<'a> Stage<'a> {
         self.edges.iter().map(|edge| edge.map.entries()).sum()
     }
 
-    /// What a neuron's coefficients and bias may differ from the model's by.
-    pub fn error_of(&self, neuron: usize) -> (f64, f64) {
-        self.error.map_or((0.0, 0.0), |error| (error.weight[neuron], error.bias[neuron]))
+    /// What a neuron may be off by: the model's coefficients may differ, and a program's sum is rounded.
+    pub fn error_of(&self, neuron: usize) -> NeuronError {
+        let mut of = NeuronError::default();
+        if let Some(error) = self.error {
+            (of.weight, of.constant) = (error.weight[neuron], error.bias[neuron]);
+        }
+        if let Some(Roundoff { relative, underflow }) = self.roundoff {
+            of.relative = relative;
+            of.constant += relative * f64::from(self.bias[neuron]).abs() + underflow;
+        }
+        of
     }
 
     /// The coefficients of a neuron that are not 0: what they multiply, and its place there.
@@ -184,8 +230,8 @@ impl<'a> Shape<'a> {
         self.stages[stage + 1..].iter().all(|later| later.edges.iter().all(is_after))
     }
 
-    /// Whether every coefficient is the model's, bit for bit.
+    /// Whether every coefficient is the model's, bit for bit, and nothing is rounded.
     pub fn is_exact(&self) -> bool {
-        self.stages.iter().all(|stage| stage.error.is_none())
+        self.stages.iter().all(|stage| stage.error.is_none() && stage.roundoff.is_none())
     }
 }

@@ -49,7 +49,7 @@ pub struct Ball {
 /// its first numbers, outputs its last.
 ///
 /// A neuron's computed sum of n products is within about n·u of the sum of their magnitudes of the exact one; that, the radii
-/// of what it reads through |A| and the stage's stated error make its radius. ReLU does not increase distances, so the radius
+/// of what it reads through |A| and the neuron's own error make its radius. ReLU does not increase distances, so the radius
 /// stays and a centre is clamped at 0; of a neuron that is off for certain none is left.
 pub fn enclose(shape: &Shape, room: &mut [Ball]) {
     assert_eq!(room.len(), shape.inputs + shape.neurons());
@@ -74,8 +74,7 @@ pub fn enclose(shape: &Shape, room: &mut [Ball]) {
                     terms += 1;
                 }
             }
-            let (weight_error, bias_error) = stage.error_of(j);
-            let radius = sum_error(terms, size) + spread + weight_error * total + bias_error;
+            let radius = sum_error(terms, size) + spread + stage.error_of(j).at(size + spread, total);
             *ball = Ball { centre: sum, radius: at_most(radius, 4 * terms + 8) };
             if k < shape.last() && ball.centre < 0.0 {
                 let is_off = (ball.centre + ball.radius).next_up() < 0.0;

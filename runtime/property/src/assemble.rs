@@ -31,7 +31,8 @@ pub(super) fn assemble(
         return Err(Unusable::TooLarge);
     }
     let mut boxes = Boxes::new(inputs, constraints, &common.bounds);
-    let mut property = Property { origin: origin.into(), inputs, outputs, disjuncts: Vec::new(), empty_disjuncts: 0 };
+    let (origin, disjuncts) = (origin.into(), Vec::new());
+    let mut property = Property { origin, inputs, outputs, disjuncts, empty_disjuncts: 0, declares_float32: false };
     for case in &cases {
         let mut own = Sorted::new(constraints, case);
         let bounds = std::mem::take(&mut own.bounds);

@@ -54,6 +54,8 @@ pub struct Property {
     pub disjuncts: Vec<Disjunct>,
     /// How many disjuncts were dropped because no point meets them.
     pub empty_disjuncts: usize,
+    /// Whether it declares all its tensors to be of float32 numbers, as VNN-LIB 2.0 can.
+    pub declares_float32: bool,
 }
 
 /// The tensors of a network's list of inputs, and of its list of outputs: what the model calls each and how many elements

@@ -66,6 +66,15 @@ impl Side {
         self.enclosure
     }
 
+    /// The same, which also contains the float that stands for the side's only number: what a program's input can be.
+    pub fn program_enclosure(&self) -> (f64, f64) {
+        let float = f64::from(self.floats.0);
+        match self.is_between {
+            true => (self.enclosure.0.min(float), self.enclosure.1.max(float)),
+            false => self.enclosure,
+        }
+    }
+
     /// The smallest and the largest `f32` inside; the first exceeds the second if there is none. Of one number that is no
     /// float, the nearest.
     pub fn floats(&self) -> (f32, f32) {
@@ -115,6 +124,11 @@ impl InputBox {
     /// The `f64` ends of every side, rounded outward.
     pub fn enclosure(&self) -> (Vec<f64>, Vec<f64>) {
         self.sides().map(Side::enclosure).unzip()
+    }
+
+    /// The same with what stands for a number that is no float.
+    pub fn program_enclosure(&self) -> (Vec<f64>, Vec<f64>) {
+        self.sides().map(Side::program_enclosure).unzip()
     }
 
     /// The float input inside the box nearest to `x`; `None` if a side holds no float.

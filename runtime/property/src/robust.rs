@@ -32,7 +32,8 @@ impl Property {
         };
         let disjuncts: Vec<_> = others.filter_map(disjunct).collect();
         let empty_disjuncts = outputs - 1 - disjuncts.len();
-        Ok(Self { origin: ORIGIN.into(), inputs: image.len(), outputs, disjuncts, empty_disjuncts })
+        let (origin, inputs) = (ORIGIN.into(), image.len());
+        Ok(Self { origin, inputs, outputs, disjuncts, empty_disjuncts, declares_float32: false })
     }
 }
 

@@ -23,7 +23,7 @@ pub struct Bounder<'a> {
     pub shape: Shape<'a>,
     lower: Vec<f64>,
     upper: Vec<f64>,
-    /// For each neuron, what a unit of its multiplier may cost by rounding and stated errors.
+    /// For each neuron, what a unit of its multiplier may cost by rounding and the neuron's own error.
     slop: Vec<f64>,
     /// What underflow may cost.
     underflow: f64,

@@ -7,7 +7,7 @@
 //! - `slope` ĝ ≈ u/(u−l) is any number in [0, 1]; the multiplier of an undecided neuron with μ < 0 is ν = fl(μĝ);
 //! - `cost` t is at least max(−ĝl, (1−ĝ)u) and what the rounding of ν adds relative to it, so that its term is at least μt;
 //! - `slop` r is what a unit of |ν| may cost by the rounding of the products with the stage's maps, at the largest
-//!   activations that it reads, and by the stage's stated error.
+//!   activations that it reads, and by the neuron's own error.
 //!
 //! Undecided neurons with μ ≥ 0 have ν = fl(αμ) ≤ μ, neurons fixed on ν = fl(μ−β) ≤ μ, neurons fixed off ν = β ≥ 0: their
 //! terms are at least 0 exactly, since rounding is monotone, underflow included. Where ν = fl(μĝ) underflows it is off by up
@@ -255,11 +255,11 @@ impl CompactStage {
 }
 
 /// What a unit of a live neuron's multiplier may cost, by the rounding of the products with the stage's maps and by the
-/// stage's stated error, which is one of the coefficients that are not 0.
+/// neuron's own error, which is one of the coefficients that are not 0.
 fn slop(live: &Live, stage: usize, slot: usize) -> f32 {
     let data = &live.shape.stages[stage];
-    let (weight_error, mut cost) = data.error_of(live.neurons[stage].all[slot]);
-    let mut terms = 16;
+    let error = data.error_of(live.neurons[stage].all[slot]);
+    let (mut cost, mut terms) = (error.constant, 16);
     for (edge, map) in data.edges.iter().zip(&live.maps[stage]) {
         let (from, column) = (live.of(edge.from), map.column(slot));
         let (mut size, mut total) = (0.0, 0.0);
@@ -268,7 +268,7 @@ fn slop(live: &Live, stage: usize, slot: usize) -> f32 {
             size += f64::from(entry.value).abs() * largest;
             total += largest;
         }
-        cost += sum_error_32(from.terms + 1, size) + weight_error * total;
+        cost += sum_error_32(from.terms + 1, size) + error.of_reads(size, total);
         terms += 2 * column.len() + 2;
     }
     above(at_most(cost, terms))

@@ -130,7 +130,7 @@ impl Reaches {
 
 /// A neuron with its reaches.
 ///
-/// The slop is what it can be beyond its half, by the stage's stated error. By the roundings of what is found, what is spread
+/// The slop is what it can be beyond its half, by the neuron's own error. By the roundings of what is found, what is spread
 /// may differ from the half: that far the line's constant is wrong, and where it falls short the line too, twice as far. What
 /// each input takes may exceed its reach by a few roundings, or underflows; an input out of reach takes exactly nothing.
 /// Reaches fall short of the half by rounding at most.

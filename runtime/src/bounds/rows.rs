@@ -85,21 +85,20 @@ impl Compact {
         stage.neurons.iter().map(|&j| bounds.upper(stage.number)[j])
     }
 
-    /// A side of a neuron of the target, exact but for the stage's stated error.
+    /// A side of a neuron of the target, exact but for the neuron's own error.
     pub fn neuron_row(&self, target: &Stage, side: Side, bounds: &Bounds) -> Objective32 {
         assert!(self.targets.contain(side.neuron), "what the neuron depends on is in the network");
-        let (mut parts, mut total, mut terms) = (Vec::with_capacity(target.edges.len()), 0.0, 4);
+        let (mut parts, mut read, mut terms) = (Vec::with_capacity(target.edges.len()), Read::default(), 4);
         for edge in target.edges {
             let (cols, largest) = self.read(bounds, edge.from);
             let mut part = vec![0.0; cols.len()];
             edge.map.pick(side.neuron, cols, &mut part);
             part.iter_mut().for_each(|w| *w *= side.sign);
-            total += reached(&part, &largest);
+            read.add(&part, &largest);
             terms += largest.len();
             parts.push((edge.from, part));
         }
-        let (weight_error, bias_error) = target.error_of(side.neuron);
-        let error = if (weight_error, bias_error) == (0.0, 0.0) { 0.0 } else { weight_error * total + bias_error };
+        let error = target.error_of(side.neuron).at(read.size, read.total);
         self.row(parts, f64::from(side.sign * target.bias[side.neuron]), (error, terms), bounds)
     }
 
@@ -133,12 +132,12 @@ impl Compact {
         assert_eq!(self.targets, Targets::All, "an objective depends on everything");
         assert!(self.base == Source::Input || !has_inputs);
         let (mut error, mut terms) = (objective.constant_error, 4 * objective.y.len() + 16);
-        let mut totals = vec![0.0; objective.y.len()];
+        let mut reads = vec![Read::default(); objective.y.len()];
         let mut parts = Vec::with_capacity(last.edges.len() + 1);
         for edge in last.edges {
             let (cols, largest) = self.read(bounds, edge.from);
             let own = (has_inputs && edge.from == self.base).then_some(objective.x.as_slice());
-            parts.push((edge.from, carried(edge, cols, &objective.y, own, &largest, &mut totals, &mut error)));
+            parts.push((edge.from, carried(edge, cols, &objective.y, own, &largest, &mut reads, &mut error)));
             terms += 4 * cols.len();
         }
         if has_inputs && last.edges.iter().all(|edge| edge.from != self.base) {
@@ -156,10 +155,8 @@ impl Compact {
             let term = c * f64::from(last.bias[j]);
             constant += term;
             size += term.abs();
-            let (weight_error, bias_error) = last.error_of(j);
-            // What is exact costs nothing, also where there is no bound to multiply it with.
-            if (weight_error, bias_error) != (0.0, 0.0) && c != 0.0 {
-                error += c.abs() * (weight_error * totals[j] + bias_error);
+            if c != 0.0 {
+                error += c.abs() * last.error_of(j).at(reads[j].size, reads[j].total);
             }
             if objective.y_error[j] != 0.0 {
                 error += objective.y_error[j] * lower[j].abs().max(upper[j].abs());
@@ -169,20 +166,34 @@ impl Compact {
     }
 }
 
-/// The sum of the largest activations whose coefficients are not 0: what a stated error of each such coefficient is times.
-fn reached(part: &[f32], largest: &[f64]) -> f64 {
-    part.iter().zip(largest).filter(|(w, _)| **w != 0.0).map(|(_, largest)| largest).sum()
+/// What a neuron reads at the most: the sums of the largest activations whose coefficients are not 0, each times its
+/// coefficient's magnitude, and as they are.
+#[derive(Clone, Copy, Default)]
+struct Read {
+    size: f64,
+    total: f64,
+}
+
+impl Read {
+    fn add(&mut self, part: &[f32], largest: &[f64]) {
+        let (mut size, mut total) = (0.0, 0.0);
+        for (&w, &largest) in part.iter().zip(largest).filter(|(w, _)| **w != 0.0) {
+            size += f64::from(w).abs() * largest;
+            total += largest;
+        }
+        (self.size, self.total) = (self.size + size, self.total + total);
+    }
 }
 
 /// The coefficients that combinations `y` of a map's rows have of some columns, with those that the columns have themselves.
-/// Adds what each row reaches to its total.
+/// Adds what each row reads.
 fn carried(
     edge: &Edge,
     cols: &[usize],
     y: &[f64],
     own: Option<&[f64]>,
     largest: &[f64],
-    totals: &mut [f64],
+    reads: &mut [Read],
     error: &mut f64,
 ) -> Vec<f32> {
     let mut sums: Vec<f64> = own.map_or(vec![0.0; cols.len()], <[f64]>::to_vec);
@@ -190,7 +201,7 @@ fn carried(
     let mut weights = vec![0.0; cols.len()];
     for (j, &c) in y.iter().enumerate().filter(|(_, c)| **c != 0.0) {
         edge.map.pick(j, cols, &mut weights);
-        totals[j] += reached(&weights, largest);
+        reads[j].add(&weights, largest);
         for ((sum, size), &w) in sums.iter_mut().zip(&mut sizes).zip(&weights) {
             let term = c * f64::from(w);
             *sum += term;

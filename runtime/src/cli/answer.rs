@@ -2,6 +2,7 @@
 
 use super::question::Question;
 use crate::ending::apply;
+use crate::options::{Options, Semantics};
 use crate::search::Outcome;
 use crate::verdict::{StopReason, Verdict, Witness};
 use pg_core::{Ending, Model};
@@ -38,13 +39,17 @@ fn text(value: f32) -> String {
 }
 
 /// What came out, why, and what it took.
-pub fn summary(model: &Model, question: &Question, outcome: &Outcome) -> String {
+pub fn summary(model: &Model, question: &Question, options: &Options, outcome: &Outcome) -> String {
     let word = outcome.verdict.word();
+    let (of, by) = match options.semantics_of(&question.property) {
+        Semantics::Real => ("in real arithmetic", ""),
+        Semantics::Float32 => ("for the float32 program", " by the float32 program"),
+    };
     let meaning = match &outcome.verdict {
-        Verdict::Holds(_) => "the property holds".into(),
-        Verdict::Violated(_) => "the property is violated, by the witness on stdout".into(),
-        Verdict::Unknown(StopReason::Timeout) => "neither proved nor violated in the given time".into(),
-        Verdict::Unknown(reason) => format!("neither proved nor violated: {reason}"),
+        Verdict::Holds(_) => format!("the property holds {of}"),
+        Verdict::Violated(_) => format!("the property is violated{by}, at the witness on stdout"),
+        Verdict::Unknown(StopReason::Timeout) => format!("neither proved {of} nor violated in the given time"),
+        Verdict::Unknown(reason) => format!("neither proved {of} nor violated: {reason}"),
     };
     let (counters, total) = (&outcome.counters, outcome.times.total);
     let empty = match question.property.disjuncts.is_empty() {
@@ -98,21 +103,25 @@ mod tests {
             times: Times { total: 1.5, ..Times::default() },
             tuning: String::new(),
         };
-        let text = |verdict, low: &str| {
+        let summary_of = |options: &Options, verdict, low: &str| {
             let model = Model { name: "net", format: "", sha256: "", domain: &[], ending: Ending::None };
-            summary(&model, &question(low), &outcome(verdict))
+            summary(&model, &question(low), options, &outcome(verdict))
         };
+        let text = |verdict, low: &str| summary_of(&Options::default(), verdict, low);
         let sat = text(violated(), "0");
         assert!(sat.starts_with("net, p.vnnlib: sat, the property is violated"), "{sat}");
         assert!(sat.contains("1.500 s by phases, 12 nodes, 0 leaves, depth 0, 34 LP calls"), "{sat}");
         let gave_up = text(Verdict::Unknown(StopReason::GaveUp("no way on".into())), "0");
-        assert!(gave_up.contains("unknown, neither proved nor violated: no way on"), "{gave_up}");
+        assert!(gave_up.contains("unknown, neither proved in real arithmetic nor violated: no way on"), "{gave_up}");
         assert!(!gave_up.contains("note"));
         let unsat = text(proved(), "0");
         assert!(unsat.ends_with("\ncertificate p.pgc: 27062 bytes, 1035 records, sha256 a hash\n"), "{unsat}");
         assert!(!sat.contains("certificate"));
+        let float32 = Options { semantics: Some(Semantics::Float32), ..Options::default() };
+        let unsat = summary_of(&float32, proved(), "0");
+        assert!(unsat.starts_with("net, p.vnnlib: unsat, the property holds for the float32 program\n"), "{unsat}");
         let empty = text(Verdict::Unknown(StopReason::Timeout), "2");
-        assert!(empty.contains("timeout, neither proved nor violated in the given time"), "{empty}");
+        assert!(empty.contains("timeout, neither proved in real arithmetic nor violated in the given time"), "{empty}");
         assert!(empty.contains("note: the input set is empty"), "{empty}");
     }
 }

@@ -7,7 +7,7 @@ use super::terminal::Status;
 use super::{answer, complain, json, say, signals};
 use crate::certificate::{Heading, Journal};
 use crate::files::{remove, sha256, write_atomically};
-use crate::options::Options;
+use crate::options::{Options, Semantics};
 use crate::report::{Activity, Control, Counters, Times};
 use crate::search::{self, Outcome};
 use crate::tuning::Tuning;
@@ -23,6 +23,9 @@ use std::time::{Duration, Instant};
 
 /// What a certificate says that it is from.
 const TOOL: &str = concat!("pg-codegen ", env!("CARGO_PKG_VERSION"));
+/// Why a certificate is refused.
+const REAL_ONLY: &str = "--proof: a certificate is about the network in real arithmetic, and this question about its float32 \
+    program; give --semantics real, or no --proof";
 /// How often the progress line is drawn.
 const TICK: Duration = Duration::from_millis(200);
 /// How long after it should have stopped a search is waited for.
@@ -62,6 +65,12 @@ impl Run {
     /// The search has a thread of its own, so that one that does not stop in time can be left behind: the process then
     /// ends with what is known.
     pub fn answer(&self, network: &dyn Network, question: &Question) -> Result<u8, String> {
+        let options =
+            Options { semantics: Some(self.options.semantics_of(&question.property)), ..self.options.clone() };
+        let options = &options;
+        if self.outputs.proof.is_some() && options.semantics == Some(Semantics::Float32) {
+            return Err(REAL_ONLY.into());
+        }
         for note in question.notes.iter().filter(|_| !self.outputs.quiet) {
             say(&format!("note: {note}\n"));
         }
@@ -71,7 +80,7 @@ impl Run {
         let certificate =
             self.outputs.proof.as_ref().map(|path| self.certificate(path, network, question)).transpose()?;
         let search = move || {
-            let (property, options, control) = (&question.property, &self.options, &*self.control);
+            let (property, control) = (&question.property, &*self.control);
             let _ = sender.send(match certificate {
                 Some((journal, heading)) => {
                     search::prove(network, property, options, &Tuning::default(), control, (journal, &heading))
@@ -83,9 +92,9 @@ impl Run {
             let builder = thread::Builder::new().name("search".into()).stack_size(STACK);
             builder.spawn_scoped(scope, search).map_err(|e| format!("cannot start the search: {e}"))?;
             match self.wait(&receiver, status) {
-                Ok(outcome) => self.tell(network, question, outcome),
+                Ok(outcome) => self.tell(network, question, options, outcome),
                 Err(reason) => {
-                    let told = self.tell(network, question, self.abandoned(reason));
+                    let told = self.tell(network, question, options, self.abandoned(reason));
                     std::process::exit(told.unwrap_or_else(|message| complain(&message)).into())
                 }
             }
@@ -142,16 +151,22 @@ impl Run {
     }
 
     /// The verdict goes to stdout before anything else can go wrong.
-    fn tell(&self, network: &dyn Network, question: &Question, mut outcome: Outcome) -> Result<u8, String> {
+    fn tell(
+        &self,
+        network: &dyn Network,
+        question: &Question,
+        options: &Options,
+        mut outcome: Outcome,
+    ) -> Result<u8, String> {
         outcome.times.total = self.control.elapsed().as_secs_f64();
         let ending = network.model().ending;
         let result = answer::result(&outcome.verdict, ending);
         let printed = print(&result);
         let witness = answer::witness_of(&outcome.verdict, ending);
-        let report = || json::report(network, question, &self.options, &outcome);
+        let report = || json::report(network, question, options, &outcome);
         let written = self.outputs.write(&result, witness.as_deref(), report);
         if !self.outputs.quiet {
-            say(&answer::summary(&network.model(), question, &outcome));
+            say(&answer::summary(&network.model(), question, options, &outcome));
         }
         printed.and(written).map(|()| outcome.verdict.exit_code())
     }

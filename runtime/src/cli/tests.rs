@@ -2,7 +2,7 @@
 
 use super::question::Question;
 use crate::certificate::Written;
-use crate::options::Options;
+use crate::options::{Options, Semantics};
 use crate::property::Property;
 use crate::report::Control;
 use crate::search::verify;
@@ -52,7 +52,7 @@ pub fn question(low: &str) -> Question {
 }
 
 pub fn violated() -> Verdict {
-    let witness = Witness::replay(&Toy([2.0, 3.0], Ending::None), &question("0").property, &[0.1]);
+    let witness = Witness::replay(&Toy([2.0, 3.0], Ending::None), &question("0").property, Semantics::Real, &[0.1]);
     Verdict::Violated(witness.expect("every input is one"))
 }
 

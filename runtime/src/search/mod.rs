@@ -14,8 +14,9 @@ mod tail;
 use crate::bounds::Compact;
 use crate::certificate::{Heading, Journal};
 use crate::ending;
-use crate::options::{Engine, Options};
-use crate::property::Property;
+use crate::options::{Engine, Options, Semantics};
+use crate::program::Program;
+use crate::property::{InputBox, Property};
 use crate::report::{Chosen, Control, Counters, Times};
 use crate::tuning::Tuning;
 use crate::verdict::{StopReason, Verdict, Witness};
@@ -43,7 +44,9 @@ pub struct Outcome {
 
 /// What the steps of a search share.
 struct Search<'a> {
+    /// The network, or the program that evaluates it, whichever the question is about.
     network: &'a dyn Network,
+    program: Option<&'a Program<'a>>,
     shape: Shape<'a>,
     property: &'a Property,
     options: &'a Options,
@@ -111,6 +114,8 @@ fn run(
     control: &Control,
     certificate: Option<(Journal, &Heading)>,
 ) -> Outcome {
+    let program = (options.semantics_of(property) == Semantics::Float32).then(|| Program::of(network));
+    let (program, network) = (program.as_ref(), program.as_ref().map_or(network, |program| program as &dyn Network));
     let shape = network.shape();
     shape.check();
     assert_eq!(ending::admit(network.model().ending, property), Ok(()), "a question about the model, not about scores");
@@ -118,11 +123,28 @@ fn run(
     let (proof, tickets) = Proof::new(property);
     let (counters, times, work, bodies) = (Counters::default(), Times::default(), Work::default(), HashMap::new());
     let (journal, heading) = certificate.unzip();
-    let mut search =
-        Search { network, shape, property, options, tuning, control, proof, counters, times, work, journal, bodies };
+    let mut search = Search {
+        network,
+        program,
+        shape,
+        property,
+        options,
+        tuning,
+        control,
+        proof,
+        counters,
+        times,
+        work,
+        journal,
+        bodies,
+    };
     let verdict = match search.run(tickets) {
         _ if !rounds_well => {
             let why = "the processor is set to flush subnormal numbers or not to round to nearest";
+            Verdict::Unknown(StopReason::GaveUp(why.into()))
+        }
+        Ok(()) if search.may_overflow() => {
+            let why = "that the float32 program overflows cannot be excluded, so that nothing is proved about it";
             Verdict::Unknown(StopReason::GaveUp(why.into()))
         }
         Ok(()) => match search.proof.finish() {
@@ -149,7 +171,9 @@ impl<'a> Search<'a> {
         self.counters.chosen = Chosen::Phases;
         self.sample()?;
         let mut regions = self.root_regions(tickets)?;
-        if !self.raises() {
+        // Of a goal without rows every input is a counterexample: no bound excludes it.
+        let has_rows = regions.iter().flat_map(|region| &region.goals).all(|goal| !goal.rows.is_empty());
+        if !self.raises() || !has_rows {
             return self.peregrinn(regions);
         }
         if self.shape.last() > 0 {
@@ -166,6 +190,30 @@ impl<'a> Search<'a> {
             Engine::Peregrinn => regions.iter_mut().try_for_each(|region| self.tighten_region(region))?,
         }
         self.peregrinn(regions)
+    }
+
+    /// A box of `f64` ends that has all inputs of a region, of the network or of its program.
+    fn enclosure(&self, region: &InputBox) -> (Vec<f64>, Vec<f64>) {
+        if self.program.is_some() { region.program_enclosure() } else { region.enclosure() }
+    }
+
+    /// Whether the question is about a program that may overflow, so that no bound of it holds. Intervals over all boxes together
+    /// mostly tell; if not, each box by itself is bounded better.
+    fn may_overflow(&self) -> bool {
+        let Some(program) = self.program else { return false };
+        let mut boxes: Vec<&Arc<InputBox>> = self.property.disjuncts.iter().map(|disjunct| &disjunct.region).collect();
+        boxes.dedup_by(|a, b| Arc::ptr_eq(a, b));
+        let join = |(mut lower, mut upper): (Vec<f64>, Vec<f64>), (l, u): (Vec<f64>, Vec<f64>)| {
+            lower.iter_mut().zip(l).for_each(|(lower, l)| *lower = lower.min(l));
+            upper.iter_mut().zip(u).for_each(|(upper, u)| *upper = upper.max(u));
+            (lower, upper)
+        };
+        let all = boxes.iter().map(|region| region.program_enclosure()).reduce(join);
+        if all.is_none_or(|all| program.excludes_overflow(all, &|_, _| false)) {
+            return false;
+        }
+        let is_worth = |_, _| self.control.stop().is_none();
+        !boxes.iter().all(|region| program.excludes_overflow(region.program_enclosure(), &is_worth))
     }
 
     fn go_on(&self) -> Result<(), End> {

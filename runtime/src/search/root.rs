@@ -31,7 +31,7 @@ impl<'a> Search<'a> {
         for (input, members) in groups {
             self.go_on()?;
             let id = self.begin_region(members.iter().map(|(number, _)| *number).collect());
-            let mut region = self.region(id, input.enclosure())?;
+            let mut region = self.region(id, self.enclosure(input))?;
             for (number, ticket) in members {
                 self.go_on()?;
                 let goal = self.goal(&region, &property.disjuncts[number], (number, number), ticket);

@@ -73,7 +73,7 @@ impl<T: Rounding> Pass<'_, '_, '_, T> {
         costs: &Costs,
     ) -> VectorOf<S, T> {
         let data = &self.shape.stages[stage];
-        let (weight_error, bias_error) = data.error_of(neuron);
+        let error = data.error_of(neuron);
         let mut read = VectorOf::<S, T>::splat(T::default());
         for edge in data.edges {
             let at = place(self.shape, edge.from);
@@ -84,18 +84,20 @@ impl<T: Rounding> Pass<'_, '_, '_, T> {
                     products = w.mul_add(load::<S, T>(&size[k]), products);
                 }
             }
-            if weight_error > 0.0 {
+            if error.weight > 0.0 {
                 for (k, _) in edge.map.row(neuron) {
                     read = read.add(load::<S, T>(&size[k]));
                 }
             }
         }
         let bias = T::widen(data.bias[neuron]).to_f64().abs();
-        let fixed = bias * costs.sums + bias_error * (1.0 + 8.0 * T::RELATIVE);
-        let mut slop = VectorOf::<S, T>::splat(T::above(costs.products));
+        let fixed = bias * costs.sums + error.constant * (1.0 + 8.0 * T::RELATIVE);
+        // The products were themselves summed with roundings.
+        let relative = error.relative * (1.0 + 4.0 * costs.products);
+        let mut slop = VectorOf::<S, T>::splat(T::above(costs.products + relative));
         slop = slop.mul_add(products, VectorOf::<S, T>::splat(T::above(fixed)));
-        if weight_error > 0.0 {
-            let error = weight_error * (1.0 + 4.0 * costs.products);
+        if error.weight > 0.0 {
+            let error = error.weight * (1.0 + 4.0 * costs.products);
             slop = VectorOf::<S, T>::splat(T::above(error)).mul_add(read, slop);
         }
         // It is itself a term of a row's sum.

@@ -15,7 +15,7 @@
 //!
 //! - `size` of an activation is at least its magnitude and that of its forms (the sum of their coefficients' magnitudes);
 //! - `slop` of a neuron is what a unit of its multiplier may cost: the roundings of its products with what it reads, at their
-//!   sizes, of its bias in the sum, and the stage's stated error. Forms are moved outward by it, and a pass charges |ν|·slop;
+//!   sizes, of its bias in the sum, and the neuron's own error. Forms are moved outward by it, and a pass charges |ν|·slop;
 //! - the chord of an undecided neuron costs `drop` times −min(μ, 0), which is rounded up and pays for its place in the sum;
 //! - products that underflow cost the least number each, times the sizes that come after: `underflow`, once a row.
 //!

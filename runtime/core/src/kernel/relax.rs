@@ -9,7 +9,7 @@ use crate::rounding::Sum;
 /// What is known of a stage's neurons, one number each, padded with zeros.
 pub struct Neurons<'a> {
     pub bias: &'a [f32],
-    /// What a unit of a multiplier may cost by rounding and by the stage's stated error.
+    /// What a unit of a multiplier may cost by rounding and by the neuron's own error.
     pub slop: &'a [f32],
     /// Whether undecided neurons with μ < 0 have no chord here: they are spread over the inputs later.
     pub is_spread: bool,

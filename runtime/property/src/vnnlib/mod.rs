@@ -29,6 +29,8 @@ struct Query {
     inputs: usize,
     outputs: usize,
     assertions: Assertions,
+    /// Whether all tensors are declared as float32.
+    is_float32: bool,
     /// How the file writes an input.
     input_name: Box<dyn Fn(usize) -> String>,
 }
@@ -38,7 +40,8 @@ pub(super) fn parse(text: &str, origin: &str, model: Option<&Tensors>) -> Result
     let query = read(text, model).map_err(|fault| fault.locate(origin, text))?;
     let Assertions { constraints, formula, .. } = query.assertions;
     let property = assemble(origin, query.inputs, query.outputs, &constraints, formula);
-    property.map_err(|unusable| explain(unusable, origin, query.input_name))
+    let property = property.map_err(|unusable| explain(unusable, origin, query.input_name))?;
+    Ok(Property { declares_float32: query.is_float32, ..property })
 }
 
 fn read(text: &str, model: Option<&Tensors>) -> Result<Query, Fault> {

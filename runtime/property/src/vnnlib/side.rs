@@ -45,6 +45,10 @@ impl Side {
         self.elements
     }
 
+    pub(super) fn is_float32(&self) -> bool {
+        self.tensors.iter().all(Tensor::is_float32)
+    }
+
     /// The number of the element of the tensor with this name whose index comes next; `None` if there is no such tensor.
     pub(super) fn element(&self, name: &str, lexer: &mut Lexer<'_>) -> Option<Result<usize, Fault>> {
         let k = *self.by_name.get(name)?;

@@ -5,7 +5,7 @@ use crate::error::{Fault, quoted};
 use super::lexer::{Kind, Lexer, Token};
 use super::trouble;
 
-/// Element types, lower case. All mean the same here.
+/// Element types, lower case. float32 says what the property is about, the others mean the same.
 const TYPES: [&str; 7] = ["real", "float", "double", "float16", "bfloat16", "float32", "float64"];
 /// The most elements of a tensor, and of all inputs or outputs together.
 pub(super) const MAX_ELEMENTS: usize = 16_000_000;
@@ -13,6 +13,7 @@ pub(super) const MAX_ELEMENTS: usize = 16_000_000;
 /// A tensor of nonzero size; without dimensions it is a scalar.
 pub(super) struct Tensor {
     name: String,
+    is_float32: bool,
     shape: Vec<usize>,
     /// What the model calls it, if the property says so.
     model_name: Option<String>,
@@ -37,7 +38,12 @@ impl Tensor {
             }
             _ => return Err(trouble::unexpected(end)),
         };
-        Ok(Self { name: name.text.into(), shape, model_name })
+        let is_float32 = element.text.eq_ignore_ascii_case("float32");
+        Ok(Self { name: name.text.into(), is_float32, shape, model_name })
+    }
+
+    pub(super) fn is_float32(&self) -> bool {
+        self.is_float32
     }
 
     pub(super) fn name(&self) -> &str {

@@ -40,7 +40,7 @@ pub(super) fn read(lexer: &mut Lexer<'_>) -> Result<Query, Fault> {
     let end = lexer.peek()?.at;
     let inputs = count(&declared.inputs, "X", "input", end)?;
     let outputs = count(&declared.outputs, "Y", "output", end)?;
-    Ok(Query { inputs, outputs, assertions, input_name: Box::new(|i| format!("X_{i}")) })
+    Ok(Query { inputs, outputs, assertions, is_float32: false, input_name: Box::new(|i| format!("X_{i}")) })
 }
 
 impl Declared {

@@ -1,7 +1,8 @@
 //! VNN-LIB 2.0 for a single network.
 //!
 //! Elements are numbered in row-major order, as ONNX lays them out. The element type does not change
-//! the meaning of a property: its constants are exact numbers in either case.
+//! the set that a property is: its constants are exact numbers in either case. Where all tensors are
+//! declared as float32, the property is meant of the program that computes in it.
 
 use std::collections::HashSet;
 
@@ -44,7 +45,8 @@ pub(super) fn read(lexer: &mut Lexer<'_>, model: Option<&Tensors>) -> Result<Que
         return Err(no_network(lexer.peek()?.at));
     };
     let (inputs, outputs) = (input.elements(), output.elements());
-    Ok(Query { inputs, outputs, assertions, input_name: Box::new(move |i| input.element_name(i)) })
+    let is_float32 = input.is_float32() && output.is_float32();
+    Ok(Query { inputs, outputs, assertions, is_float32, input_name: Box::new(move |i| input.element_name(i)) })
 }
 
 fn no_network(at: usize) -> Fault {

@@ -199,7 +199,7 @@ impl<'a> Search<'a> {
         for (number, ticket) in tickets {
             let disjunct = &property.disjuncts[number];
             if !last.is_some_and(|region| Arc::ptr_eq(region, &disjunct.region)) {
-                let (lower, upper) = disjunct.region.enclosure();
+                let (lower, upper) = self.enclosure(&disjunct.region);
                 let (root, open, known) = (question.roots.len(), vec![], vec![]);
                 let cell = Cell { root, depth: 0, node: 0, lower: lower.clone(), upper: upper.clone(), open, known };
                 cells.push(OpenCell { cell, tickets: vec![] });
@@ -232,7 +232,7 @@ impl<'a> Search<'a> {
         if disjunct.quadratics.is_empty() {
             return vec![];
         }
-        let (lower, upper) = disjunct.region.enclosure();
+        let (lower, upper) = self.enclosure(&disjunct.region);
         let (bounder, bounds) = self.bound_box(lower, upper, None);
         first_cuts(disjunct, bounder.input(), &bounds, self.tuning.cuts.sweeps)
     }

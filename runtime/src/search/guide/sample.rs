@@ -95,7 +95,9 @@ impl Search<'_> {
         {
             return Ok(());
         }
-        Witness::replay(self.network, self.property, input).map_or(Ok(()), |witness| Err(End::Violated(witness)))
+        let semantics = self.options.semantics_of(self.property);
+        let witness = Witness::replay(self.network, self.property, semantics, input);
+        witness.map_or(Ok(()), |witness| Err(End::Violated(witness)))
     }
 }
 

@@ -17,7 +17,7 @@
 
 use crate::bounds::{Bounder, Bounds, Emptiness, Objective};
 use pg_core::rounding::{at_most, sum_error};
-use pg_core::{Shape, Source};
+use pg_core::{NeuronError, Shape, Source};
 
 /// Ranges of the inputs, then of every neuron's z stage by stage, outputs included.
 #[derive(Clone, Debug, PartialEq)]
@@ -60,9 +60,8 @@ pub struct Condition {
     /// Where its terms begin and end.
     terms: (usize, usize),
     constant: f64,
-    /// What it may be off by, and for each unit of what it reads.
-    error: f64,
-    weight_error: f64,
+    /// What it may be off by.
+    error: NeuronError,
     /// The neuron that it is; a row is at most 0.
     neuron: Option<usize>,
 }
@@ -120,27 +119,28 @@ impl<'r> Conditions<'r> {
                 };
                 self.terms.push((variable as u32, f64::from(weight)));
             }
-            let (weight_error, error) = data.error_of(j);
+            let error = data.error_of(j);
             let (terms, constant) = ((first, self.terms.len()), f64::from(data.bias[j]));
             let neuron = Some(self.inputs + shape.start(stage) + j);
-            self.all.push(Condition { terms, constant, error, weight_error, neuron });
+            self.all.push(Condition { terms, constant, error, neuron });
         }
     }
 
     /// The errors of a row's coefficients are charged at the largest that inputs and outputs can be.
     fn add_row(&mut self, row: &Objective) {
         let first = self.terms.len();
-        let (mut weight_error, outputs) = (0.0f64, self.outputs);
+        let (mut error, outputs) =
+            (NeuronError { constant: row.constant_error, ..NeuronError::default() }, self.outputs);
         let inputs = row.x.iter().zip(&row.x_error).enumerate();
         let all = inputs.chain(row.y.iter().zip(&row.y_error).enumerate().map(|(j, pair)| (outputs + j, pair)));
-        for (variable, (&coefficient, &error)) in all {
-            if (coefficient, error) != (0.0, 0.0) {
+        for (variable, (&coefficient, &off)) in all {
+            if (coefficient, off) != (0.0, 0.0) {
                 self.terms.push((variable as u32, coefficient));
-                weight_error = weight_error.max(error);
+                error.weight = error.weight.max(off);
             }
         }
-        let (terms, constant, error) = ((first, self.terms.len()), row.constant, row.constant_error);
-        self.all.push(Condition { terms, constant, error, weight_error, neuron: None });
+        let (terms, constant) = ((first, self.terms.len()), row.constant);
+        self.all.push(Condition { terms, constant, error, neuron: None });
     }
 
     /// The hidden neurons, as variables.
@@ -221,8 +221,7 @@ impl<'r> Conditions<'r> {
         let Activity { least, most, size, read } = self.activity(domain, condition);
         let terms = self.terms(condition);
         let count = 2 * terms.len() + 8;
-        let stated = if condition.weight_error > 0.0 { condition.weight_error * read } else { 0.0 };
-        let stated = at_most(condition.error + stated, count);
+        let stated = at_most(condition.error.at(size, read), count);
         let error = |limit: f64| at_most(stated + sum_error(count, size + limit.abs()), 8);
         let constant = condition.constant;
         let (mut gone, mut limits) = (0.0, (f64::NEG_INFINITY, 0.0));

@@ -30,6 +30,9 @@ impl<'a> Search<'a> {
     pub fn decide_exactly(&mut self, tree: &mut GoalTree<'a, '_>, node: &Phases) -> Result<Reason, End> {
         let disjunct = tree.goal.disjunct;
         let give_up = |why: &str| Err(End::Stopped(StopReason::GaveUp(why.into())));
+        if self.program.is_some() {
+            return give_up("a node is too close to call, within what the program's rounding may come to");
+        }
         if !self.shape.is_exact() {
             return give_up("a node is too close to call, and the network's folded weights are not exact");
         }
