@@ -18,6 +18,7 @@ static STAGES: [Stage; 1] = [Stage {
     edges: &[Edge { from: Source::Input, map: Map::Dense(Dense::new(2, 1, &[ZERO], &[ZERO, ZERO])) }],
     bias: &[2.0, 3.0],
     error: None,
+    roundoff: None,
 }];
 
 impl Network for Toy {

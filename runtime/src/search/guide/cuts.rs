@@ -144,7 +144,7 @@ mod tests {
     fn outputs(lower: f64, upper: f64) -> Bounds {
         let map = Map::Dense(Dense::new(1, 2, &[ZERO; 2], &[ZERO]));
         let edges = [Edge { from: Source::Input, map }];
-        let stages = [Stage { edges: &edges, bias: &[0.0], error: None }];
+        let stages = [Stage::exact(&edges, &[0.0])];
         let mut bounds = Bounds::unknown(&Shape { inputs: 2, stages: &stages });
         bounds.tighten(0, 0, lower, upper).expect("not empty");
         bounds
