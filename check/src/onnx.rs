@@ -12,6 +12,7 @@ mod tensor;
 use std::collections::HashMap;
 use std::rc::Rc;
 
+use crate::number::Dyadic;
 use crate::protobuf::Message;
 use crate::{Refused, refuse, refused, require};
 use ops::Attributes;
@@ -147,6 +148,7 @@ impl<'a> Run<'a> {
         let mut attributes = Attributes::read(node)?;
         let value = match (operator, &inputs[..]) {
             ("Relu", [input]) => self.relu(input)?,
+            ("MaxPool", [input]) => self.max_pool(input, &mut attributes)?,
             _ => ops::run(operator, &inputs, &mut attributes)?,
         };
         attributes.finish()?;
@@ -161,5 +163,40 @@ impl<'a> Run<'a> {
             _ => return refuse("the input is constant"),
         }
         self.new_variables(input.shape.clone())
+    }
+
+    /// The largest element of each window, by max(a, b) = b + max(a - b, 0) in rounds: of each window the first two are
+    /// compared, then the next two, and one that is left over stays. What several windows compare is compared once.
+    fn max_pool(&mut self, input: &Tensor<'a>, attributes: &mut Attributes<'a>) -> Result<Tensor<'a>, Refused> {
+        let (shape, mut groups) = ops::pool(input, attributes)?;
+        let mut x = input.clone();
+        while groups.iter().any(|group| group.len() > 1) {
+            let (mut pairs, mut numbers) = (Vec::new(), HashMap::new());
+            for group in &mut groups {
+                let number = |two: &[usize]| {
+                    let pair = (two[0], two[two.len() - 1]);
+                    *numbers.entry(pair).or_insert_with(|| {
+                        pairs.push(pair);
+                        pairs.len() - 1
+                    })
+                };
+                *group = group.chunks(2).map(number).collect();
+            }
+            let contested: Vec<&(usize, usize)> = pairs.iter().filter(|(a, b)| a != b).collect();
+            let differences = Tensor::build(vec![contested.len()], |index| {
+                let (a, b) = contested[index[0]];
+                Row::combination([x.part(Dyadic::ONE, *a), x.part(Dyadic::MINUS_ONE, *b)])
+            })?;
+            let (gains, mut next) = (self.relu(&differences)?, 0..contested.len());
+            let gained: Vec<Option<usize>> =
+                pairs.iter().map(|(a, b)| if a == b { None } else { next.next() }).collect();
+            x = Tensor::build(vec![pairs.len()], |index| {
+                let gain = gained[index[0]].map(|gain| gains.part(Dyadic::ONE, gain));
+                Row::combination([x.part(Dyadic::ONE, pairs[index[0]].1)].into_iter().chain(gain))
+            })?;
+        }
+        let winner = |place: usize| x.row(groups[place][0]).map(|row| row.into_owned());
+        let rows = (0..groups.len()).map(winner).collect::<Result<Vec<_>, _>>()?;
+        Ok(Tensor { shape, data: Data::Rows(Rc::new(rows)) })
     }
 }

@@ -29,6 +29,12 @@ impl Writer {
         self
     }
 
+    fn fixed(mut self, field: u64, bits: u32) -> Self {
+        varint(field << 3 | 5, &mut self.0);
+        self.0.extend(bits.to_le_bytes());
+        self
+    }
+
     fn ints(self, field: u64, values: &[i64]) -> Self {
         values.iter().fold(self, |writer, &value| writer.int(field, value))
     }
@@ -178,8 +184,9 @@ fn convolution_pads_and_strides() {
     assert_eq!(network.stages[0].rows, expected);
 
     let refused = [
-        (attribute("group", 2).int(3, 2), "`group`"),
-        (attribute("dilations", 7).ints(8, &[2, 1]), "dilations"),
+        (attribute("group", 2).int(3, 2), "groups"),
+        (attribute("group", 2).int(3, 0), "groups"),
+        (attribute("dilations", 7).ints(8, &[2, 1]), "dilated"),
         (attribute("kernel_shape", 7).ints(8, &[1, 2]), "shapes"),
         (attribute("pads", 7).ints(8, &[1, 1]), "`pads`"),
         (attribute("strides", 7).ints(8, &[0, 1]), "window"),
@@ -189,6 +196,44 @@ fn convolution_pads_and_strides() {
         let message = refusal(&[1, 2, 2, 1], &[node("Conv", &["x", "w"], "y", &[attribute])], &weights);
         assert!(message.contains(expected), "{expected}: {message}");
     }
+}
+
+#[test]
+fn groups_of_channels_are_apart() {
+    let weights = [tensor("w", &[2, 1, 1, 1], &[2, 6])];
+    let groups = attribute("group", 2).int(3, 2);
+    let network = read(&[1, 2, 1, 2], &[node("Conv", &["x", "w"], "y", &[groups])], &weights);
+    let expected: Vec<Row> = (0..4).map(|i| row(&[(i, if i < 2 { 2 } else { 6 })], 0)).collect();
+    assert_eq!(network.stages[0].rows, expected);
+}
+
+/// Windows of three in a row, one step apart: what two of them compare first is compared once.
+#[test]
+fn the_greatest_of_a_window_takes_rounds() {
+    let shape = attribute("kernel_shape", 7).ints(8, &[1, 3]);
+    let network = read(&[1, 1, 1, 4], &[node("MaxPool", &["x"], "y", &[shape])], &[]);
+    let stages: Vec<&[Row]> = network.stages.iter().map(|stage| &stage.rows[..]).collect();
+    assert_eq!(stages[0], [row(&[(0, 2), (1, -2)], 0), row(&[(1, 2), (2, -2)], 0)]);
+    // Its pairs: 1 + gain 4, and 2 alone; 2 + gain 5, and 3 alone.
+    assert_eq!(stages[1], [row(&[(1, 2), (2, -2), (4, 2)], 0), row(&[(2, 2), (3, -2), (5, 2)], 0)]);
+    assert_eq!(stages[2], [row(&[(2, 2), (6, 2)], 0), row(&[(3, 2), (7, 2)], 0)]);
+    let whole = attribute("kernel_shape", 7).ints(8, &[1, 5]);
+    assert!(refusal(&[1, 1, 1, 4], &[node("MaxPool", &["x"], "y", &[whole])], &[]).contains("window"));
+}
+
+#[test]
+fn normalisation_carries_the_error_of_its_root() {
+    let of = |name: &str, halves: i32| tensor(name, &[1], &[halves]);
+    let tensors = [of("s", 6), of("b", 2), of("m", 4), of("v", 8)];
+    let zero = attribute("epsilon", 1).fixed(2, 0);
+    let network = read(&[1, 1, 1], &[node("BatchNormalization", &["x", "s", "b", "m", "v"], "y", &[zero])], &tensors);
+    // 3·(x − 2)/√4 + 1.
+    let found = &network.stages[0].rows[0];
+    assert_eq!((&found.terms[..], found.bias), (&row(&[(0, 3)], 0).terms[..], halves(-4)));
+    assert!(!found.term_error.is_zero() && !found.bias_error.is_zero());
+    let negative = [of("s", 6), of("b", 2), of("m", 4), of("v", -8)];
+    let message = refusal(&[1, 1, 1], &[node("BatchNormalization", &["x", "s", "b", "m", "v"], "y", &[])], &negative);
+    assert!(message.contains("variance"), "{message}");
 }
 
 #[test]

@@ -16,6 +16,7 @@ const QUOTIENT_BITS: u32 = 64;
 impl Dyadic {
     pub const ZERO: Self = Self { mantissa: 0, exponent: 0 };
     pub const ONE: Self = Self { mantissa: 1, exponent: 0 };
+    pub const MINUS_ONE: Self = Self { mantissa: -1, exponent: 0 };
 
     /// `mantissa · 2^exponent`, brought to its normal form.
     pub fn new(mantissa: i128, exponent: i32) -> Option<Self> {
@@ -72,8 +73,8 @@ impl Dyadic {
             return Some(if self.is_zero() { other } else { self });
         }
         let (high, low) = if self.exponent >= other.exponent { (self, other) } else { (other, self) };
-        let distance = u32::try_from(high.exponent.checked_sub(low.exponent)?).ok()?;
-        Self::new(shifted(high.mantissa, distance)?.checked_add(low.mantissa)?, low.exponent)
+        let distance = high.exponent.checked_sub(low.exponent)?;
+        Self::new(shift_down(high.mantissa, distance)?.checked_add(low.mantissa)?, low.exponent)
     }
 
     pub fn mul(self, other: Self) -> Option<Self> {
@@ -84,12 +85,21 @@ impl Dyadic {
     ///
     /// Integer division rounds toward zero and is off by less than one unit of the last place.
     pub fn div(self, divisor: Self) -> Option<(Self, Self)> {
-        let shift = (QUOTIENT_BITS + bits(divisor.mantissa)).saturating_sub(bits(self.mantissa));
-        let dividend = shifted(self.mantissa, shift)?;
-        let exponent = self.exponent.checked_sub(divisor.exponent)?.checked_sub(i32::try_from(shift).ok()?)?;
+        let shift = (QUOTIENT_BITS + bits(divisor.mantissa)).saturating_sub(bits(self.mantissa)) as i32;
+        let dividend = shift_down(self.mantissa, shift)?;
+        let exponent = self.exponent.checked_sub(divisor.exponent)?.checked_sub(shift)?;
         let is_rounded = dividend.checked_rem(divisor.mantissa)? != 0;
         let quotient = Self::new(dividend.checked_div(divisor.mantissa)?, exponent)?;
         Some((quotient, Self::new(is_rounded.into(), exponent)?))
+    }
+
+    /// The square root of a number above zero, rounded down by less than its 2^-62nd part: brought to 125 or 126 bits, with
+    /// an even exponent, the number has a root of 63 bits.
+    pub fn root(self) -> Option<Self> {
+        let shift = (126u32.checked_sub(bits(self.mantissa))?) as i32;
+        let shift = shift - (self.exponent - shift).rem_euclid(2);
+        let mantissa = shift_down(self.mantissa, shift).filter(|&mantissa| mantissa > 0)?;
+        Self::new(mantissa.isqrt(), (self.exponent - shift) / 2)
     }
 }
 
@@ -106,9 +116,4 @@ pub fn shift_down(value: i128, by: i32) -> Option<i128> {
     }
     let has_room = value == 0 || bits(value).saturating_add(distance) <= 127;
     has_room.then(|| value << distance.min(127))
-}
-
-/// `mantissa · 2^by`.
-fn shifted(mantissa: i128, by: u32) -> Option<i128> {
-    if by < 127 { mantissa.checked_mul(1 << by) } else { None }
 }

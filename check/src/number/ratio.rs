@@ -39,8 +39,10 @@ impl Ratio {
     }
 
     pub fn add(self, other: Self) -> Option<Self> {
-        let (left, right, denominator) = self.over_one_denominator(other)?;
-        Self::new(left.checked_add(right)?, denominator)
+        let common = gcd(self.denominator, other.denominator)?;
+        let (own, others) = (other.denominator.checked_div(common)?, self.denominator.checked_div(common)?);
+        let sum = self.numerator.checked_mul(own)?.checked_add(other.numerator.checked_mul(others)?)?;
+        Self::new(sum, self.denominator.checked_mul(own)?)
     }
 
     /// The product; common factors go before the terms are multiplied, so it fails only if the result does not fit.
@@ -56,16 +58,7 @@ impl Ratio {
     }
 
     pub fn is_less(self, other: Self) -> Option<bool> {
-        let (left, right, _) = self.over_one_denominator(other)?;
-        Some(left < right)
-    }
-
-    /// Two numerators and the least denominator that both can have.
-    fn over_one_denominator(self, other: Self) -> Option<(i128, i128, i128)> {
-        let common = gcd(self.denominator, other.denominator)?;
-        let (own, others) = (other.denominator.checked_div(common)?, self.denominator.checked_div(common)?);
-        let (left, right) = (self.numerator.checked_mul(own)?, other.numerator.checked_mul(others)?);
-        Some((left, right, self.denominator.checked_mul(own)?))
+        Some(self.add(other.neg()?)?.numerator < 0)
     }
 
     /// `⌊value · 2^shift⌋`, `None` if that does not fit.

@@ -11,7 +11,7 @@ use crate::protobuf::{Message, Value};
 use crate::{Refused, refuse, refused, require};
 
 use super::row::Row;
-use super::tensor::{Tensor, count};
+use super::tensor::{Tensor, count, index};
 
 /// What an operator gives.
 type Computed<'a> = Result<Tensor<'a>, Refused>;
@@ -20,17 +20,20 @@ type Computed<'a> = Result<Tensor<'a>, Refused>;
 pub(super) fn run<'a>(operator: &str, inputs: &[Tensor<'a>], attributes: &mut Attributes<'a>) -> Computed<'a> {
     match (operator, inputs) {
         ("Add", [a, b]) => add(a, Dyadic::ONE, b),
-        ("Sub", [a, b]) => add(a, Dyadic { mantissa: -1, exponent: 0 }, b),
+        ("Sub", [a, b]) => add(a, Dyadic::MINUS_ONE, b),
         ("Mul", [a, b]) if b.is_constant() => mul(a, b),
         ("Mul", [a, b]) => mul(b, a),
         ("Div", [a, b]) => elementwise(a, b, |i, j| {
-            let quotient = a.row(i)?.divided(b.constant(j)?);
+            let quotient = a.row(i)?.divided(b.constant(j)?, true);
             quotient.ok_or_else(|| refused("it divides by zero, or the quotient is too long"))
         }),
         ("MatMul", [a, b]) if b.shape.len() == 1 => matmul(b, a, true),
         ("MatMul", [a, b]) => matmul(a, b, false),
         ("Gemm", [a, b, c @ ..]) if c.len() <= 1 => gemm(a, b, c, attributes),
         ("Conv", [x, w, b @ ..]) if b.len() <= 1 => conv(x, w, b, attributes),
+        ("BatchNormalization", [x, scale, bias, mean, variance]) => {
+            normalised(x, [scale, bias, mean, variance], attributes)
+        }
         ("Identity", [x]) => Ok(x.clone()),
         ("Dropout", [x]) => attributes.take("ratio", 1).map(|_| x.clone()),
         ("Flatten", [x]) => {
@@ -163,30 +166,103 @@ fn gemm<'a>(a: &Tensor<'_>, b: &Tensor<'_>, c: &[Tensor<'_>], attributes: &mut A
     if sum.shape == product.shape && a.shape.len() == 2 { Ok(sum) } else { refuse("A is no matrix, or C too large") }
 }
 
+/// Windows that slide over the planes of an image, which has nothing where they stand out.
+struct Windows {
+    plane: [usize; 2],
+    kernel: [usize; 2],
+    strides: [usize; 2],
+    pads: [usize; 4],
+    counts: [usize; 2],
+}
+
+impl Windows {
+    fn read(plane: [usize; 2], kernel: [usize; 2], attributes: &mut Attributes<'_>) -> Result<Windows, Refused> {
+        let dilations = attributes.sizes("dilations", [1, 1])?;
+        let (strides, pads) = (attributes.sizes("strides", [1, 1])?, attributes.sizes("pads", [0; 4])?);
+        let count = |i: usize| {
+            let room = (plane[i] + pads[i] + pads[i + 2]).checked_sub(kernel[i])?;
+            Some(room.checked_div(strides[i])? + 1)
+        };
+        match (count(0), count(1), dilations) {
+            (Some(down), Some(right), [1, 1]) => Ok(Windows { plane, kernel, strides, pads, counts: [down, right] }),
+            _ => refuse("the window is dilated or too large, or does not move"),
+        }
+    }
+
+    /// The place in its plane of an element of the window at an index, if that is inside.
+    fn place(&self, index: &[usize], at: usize) -> Option<usize> {
+        let within = [at / self.kernel[1] % self.kernel[0], at % self.kernel[1]];
+        let along = |i: usize| {
+            let place = (index[i + 2] * self.strides[i] + within[i]).checked_sub(self.pads[i])?;
+            Some(place).filter(|&place| place < self.plane[i])
+        };
+        Some(along(0)? * self.plane[1] + along(1)?)
+    }
+}
+
 /// `out[0, m, y, x] = b[m] + Σ w[m, c, i, j] · image[0, c, y · stride + i - pad, …]`, the image being zero where it has
-/// no such place.
+/// no such place; of several groups each reads its own channels.
 fn conv<'a>(image: &Tensor<'_>, w: &Tensor<'_>, b: &[Tensor<'_>], attributes: &mut Attributes<'_>) -> Computed<'a> {
     let (&[1, channels, height, width], &[outputs, depth, tall, wide]) = (&image.shape[..], &w.shape[..]) else {
         return refuse(format!("weights {:?} over {:?} are not supported", w.shape, image.shape));
     };
-    attributes.expect("group", 1, 1)?;
-    let kernel = [attributes.sizes("kernel_shape", [tall, wide])?, attributes.sizes("dilations", [1, 1])?];
-    let do_match = depth == channels && b.iter().all(|b| b.shape == [outputs]) && kernel == [[tall, wide], [1, 1]];
-    require(do_match, "it has dilations, or the shapes of the image, the weights and the bias do not match")?;
-    let [down, right] = attributes.sizes("strides", [1, 1])?;
-    let [top, left, bottom, end] = attributes.sizes("pads", [0; 4])?;
-    let positions = |size: usize, kernel, stride| Some(size.checked_sub(kernel)?.checked_div(stride)? + 1);
-    let (ys, xs) = (positions(height + top + bottom, tall, down), positions(width + left + end, wide, right));
-    let (Some(ys), Some(xs)) = (ys, xs) else { return refuse("the window is too large, or does not move") };
-    let window = channels * tall * wide;
-    Tensor::build(vec![1, outputs, ys, xs], |index| {
+    let groups = usize::try_from(attributes.int("group", 1)?).unwrap_or(0);
+    let do_match = depth.checked_mul(groups) == Some(channels) && outputs.checked_rem(groups) == Some(0);
+    let do_match = do_match && attributes.sizes("kernel_shape", [tall, wide])? == [tall, wide];
+    let do_match = do_match && b.iter().all(|b| b.shape == [outputs]);
+    require(do_match, "the shapes of the image, the weights, the groups and the bias do not match")?;
+    let windows = Windows::read([height, width], [tall, wide], attributes)?;
+    let window = depth * tall * wide;
+    Tensor::build([&[1, outputs][..], &windows.counts].concat(), |index| {
+        let first = index[1] / (outputs / groups) * depth;
         let cell = |at: usize| {
-            let y = (index[2] * down + at / wide % tall).checked_sub(top).filter(|&y| y < height)?;
-            let x = (index[3] * right + at % wide).checked_sub(left).filter(|&x| x < width)?;
-            let place = (at / (tall * wide) * height + y) * width + x;
+            let place = (first + at / (tall * wide)) * height * width + windows.place(index, at)?;
             Some(w.constant(index[1] * window + at).and_then(|weight| image.part(weight, place)))
         };
         Row::combination((0..window).filter_map(cell).chain(b.iter().map(|b| b.part(Dyadic::ONE, index[1]))))
+    })
+}
+
+/// The shape of a pool's output, and the places that each window has inside of its image, in their order.
+pub(super) fn pool(image: &Tensor<'_>, attributes: &mut Attributes<'_>) -> Result<(Vec<usize>, Groups), Refused> {
+    let &[1, channels, height, width] = &image.shape[..] else { return refuse("the image is not one of planes") };
+    attributes.expect("ceil_mode", 0, 0)?;
+    attributes.expect("storage_order", 0, 0)?;
+    let kernel @ [tall, wide] = attributes.sizes("kernel_shape", [0, 0])?;
+    let windows = Windows::read([height, width], kernel, attributes)?;
+    let shape = [&[1, channels][..], &windows.counts].concat();
+    let group = |place: usize| {
+        let index = index(&shape, place);
+        let inside = (0..tall * wide).filter_map(|at| windows.place(&index, at));
+        inside.map(|place| index[1] * height * width + place).collect()
+    };
+    let groups: Groups = (0..count(&shape)?).map(group).collect();
+    require(groups.iter().all(|group| !group.is_empty()), "a window is empty")?;
+    Ok((shape, groups))
+}
+
+/// Places of a tensor that belong together.
+pub(super) type Groups = Vec<Vec<usize>>;
+
+/// `scale · (x - mean) / √(variance + ε) + bias`, each of the channel, which is the second axis.
+fn normalised<'a>(x: &Tensor<'_>, of: [&Tensor<'_>; 4], attributes: &mut Attributes<'_>) -> Computed<'a> {
+    let [scale, bias, mean, variance] = of;
+    let channels = [x.shape.get(1).copied().unwrap_or(0)];
+    require(of.iter().all(|tensor| tensor.shape == channels), "its numbers are not one for each channel")?;
+    attributes.take("momentum", 1)?;
+    let epsilon = attributes.take("epsilon", 1)?.map(|attribute| attribute.one(2)).transpose()?.flatten();
+    let epsilon = match epsilon {
+        None => Dyadic::from_f32_bits(0x3727_c5ac),
+        Some(Value::Fixed32(bits)) => Dyadic::from_f32_bits(bits),
+        Some(_) => None,
+    };
+    Tensor::build(x.shape.clone(), |index| {
+        let channel = index[1];
+        let centred = Row::combination([x.part(Dyadic::ONE, x.place(index)), mean.part(Dyadic::MINUS_ONE, channel)])?;
+        let spread = epsilon.and_then(|epsilon| Some(variance.constant(channel).ok()?.add(epsilon)?.root()));
+        let quotient = spread.flatten().and_then(|root| centred.divided(root, false));
+        let quotient = quotient.ok_or_else(|| refused("the variance is not positive, or too long"))?;
+        Row::combination([Ok((scale.constant(channel)?, Cow::Owned(quotient))), bias.part(Dyadic::ONE, channel)])
     })
 }
 

@@ -6,7 +6,7 @@
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-use crate::number::Dyadic;
+use crate::number::{Dyadic, bits};
 use crate::{Refused, require};
 
 /// `bias + Σ coefficient · variable`, the terms ascending by variable and none with the coefficient zero.
@@ -69,21 +69,28 @@ impl Row {
         Some(())
     }
 
-    /// The row divided by a number, `None` for zero. With `|c - c'| ≤ e` before, `|c/d - c'/d| ≤ e/|d|`, and the
-    /// rounding of the quotients comes on top: that of `e/|d|` itself, too.
-    pub(super) fn divided(&self, divisor: Dyadic) -> Option<Self> {
+    /// The row divided by a number, `None` for zero, or by one that is larger by less than its 2^-62nd part. With
+    /// `|c - c'| ≤ e` before, `|c/d - c'/d| ≤ e/|d|`, and that quotient may itself be rounded. Quotients have at least 64 bits
+    /// or are exact, so that rounding them, too, and a larger divisor cost less than the 2^-60th part of the largest.
+    pub(super) fn divided(&self, divisor: Dyadic, is_exact: bool) -> Option<Self> {
         let shrunk = |error: Dyadic| {
             let (quotient, rounding) = error.div(divisor.abs())?;
             quotient.add(rounding)
         };
-        let (bias, rounding) = self.bias.div(divisor)?;
-        let bias_error = shrunk(self.bias_error)?.add(rounding)?;
-        let (mut terms, mut term_error) = (Vec::with_capacity(self.terms.len()), shrunk(self.term_error)?);
+        let divided = |value: Dyadic| {
+            let (quotient, rounding) = value.div(divisor)?;
+            let size = quotient.exponent.checked_add(bits(quotient.mantissa) as i32 - 60)?;
+            Some((quotient, (!is_exact || !rounding.is_zero()).then_some(size)))
+        };
+        let off_by = |size: Option<i32>| size.map_or(Dyadic::ZERO, |exponent| Dyadic { mantissa: 1, exponent });
+        let (bias, bias_size) = divided(self.bias)?;
+        let (mut terms, mut size) = (Vec::with_capacity(self.terms.len()), None);
         for &(variable, coefficient) in &self.terms {
-            let (quotient, rounding) = coefficient.div(divisor)?;
-            term_error = term_error.add(rounding)?;
+            let (quotient, own) = divided(coefficient)?;
+            size = size.max(own);
             terms.push((variable, quotient));
         }
-        Some(Self { terms, bias, term_error, bias_error })
+        let bias_error = shrunk(self.bias_error)?.add(off_by(bias_size))?;
+        Some(Self { terms, bias, term_error: shrunk(self.term_error)?.add(off_by(size))?, bias_error })
     }
 }

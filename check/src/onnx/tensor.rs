@@ -135,7 +135,7 @@ pub(super) fn count(shape: &[usize]) -> Result<usize, Refused> {
 }
 
 /// The index of the element at a place.
-fn index(shape: &[usize], mut place: usize) -> Vec<usize> {
+pub(super) fn index(shape: &[usize], mut place: usize) -> Vec<usize> {
     let mut index = vec![0; shape.len()];
     for (at, size) in index.iter_mut().zip(shape).rev() {
         (*at, place) = (place % size, place / size);
