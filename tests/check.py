@@ -15,8 +15,7 @@ from collections import namedtuple
 from fractions import Fraction
 from operator import add, le, mul, sub
 
-R = 1 << 64
-ONE = -1  # the variable of a form's constant
+R, ONE = 1 << 64, -1  # ONE is the variable of a form's constant
 ADAPTIVE, PARALLEL = lambda k, j, m, l, u: m if u > -l else 0, lambda k, j, m, l, u: m * u // (u - l)  # for μ > 0, undecided
 VARINT = re.compile(rb"[\x80-\xff]*[\x00-\x7f]")
 Tensor = namedtuple("Tensor", "shape items")  # items: affine forms, variable -> coefficient, row-major
@@ -274,7 +273,7 @@ class Network:
             for j, m in enumerate(mu[k]) if k < self.top else ():
                 l, u = b[0][k][j], b[1][k][j]
                 if (k, j) in fixed:
-                    v = m // D - fixed[k, j][1] if fixed[k, j][0] else fixed[k, j][1]
+                    v = fixed[k, j](m // D)
                 elif not m:  # also where it is off
                     continue
                 elif l >= 0:
@@ -321,15 +320,18 @@ class Network:
         b = [[math.floor(x * R) for x in box[0]]], [[math.ceil(x * R) for x in box[1]]]
         for k in range(1, self.top):
             ranges = [self.interval(k, j, b) for j in range(self.size[k])]
-            b[0].append([l for l, _ in ranges])
-            b[1].append([u for _, u in ranges])
+            [side.append(list(ends)) for side, ends in zip(b, zip(*ranges))]
             for j, (l, u) in enumerate(ranges if cell else ()):
                 l, u = max(l, 0) if around and around[0][k][j] >= 0 else l, min(u, 0) if around and around[1][k][j] <= 0 else u
-                if k > 1 and l < 0 < u:
-                    low, high = (least(self.back(self.neuron(k, j, sign), b, ADAPTIVE), b) // (self.D * R) for sign in (1, -1))
-                    l, u = max(l, low), min(u, -high)
                 b[0][k][j], b[1][k][j] = l, u
+                self.tighten(k, j, b, ADAPTIVE) if k > 1 else None
         return b
+
+    def tighten(self, k, j, b, slope):
+        """Moves both sides of a neuron to what a rule says, if it is undecided."""
+        if b[0][k][j] < 0 < b[1][k][j]:
+            low, high = (least(self.back(self.neuron(k, j, sign), b, slope), b) // (self.D * R) for sign in (1, -1))
+            b[0][k][j], b[1][k][j] = max(b[0][k][j], low), min(b[1][k][j], -high)
 
 
 def least(form, b):
@@ -386,16 +388,14 @@ class Judge(Reader):
         ensure(set(numbers) <= allowed, "a disjunct that has no place here")
         return numbers
 
-    def region(self, left, box):
-        """The records of a region."""
+    def region(self, left, box, of_cell=False):
+        """The records of a region, or of a cell."""
         b = self.net.bounds(box)
         while True:
             self.records += 1
-            if (kind := self.take(1)[0]) == 2:
-                self.bound(b)
-            elif kind == 3:
-                self.close(left, b)
-            elif kind == 4:
+            if (kind := self.take(1)[0]) in (2, 3):
+                self.bound(b) if kind == 2 else self.close(left, b)
+            elif kind == 4 and not of_cell:
                 mine = self.ascending(left)
                 self.cell(mine, box, None)
                 left -= set(mine)
@@ -424,41 +424,52 @@ class Judge(Reader):
         """A proof of a claim: by a rule, or by bounds that are known besides, unless this is None; or by a tree."""
         if (kind := self.take(1)[0]) == 1:
             alpha = {(k, j): 255 if b[1][k][j] > -b[0][k][j] else 0 for k, j in self.net.number}
-            return self.node(self.changes(alpha), {}, claim, b)
+            return self.node({**alpha, **self.listed(lambda: self.take(1)[0])}, {}, claim, b)
         ensure(kind == 0 and known is not None, "a proof of no kind")
         rules = (least(self.net.back(claim.line([]), b, slope), b) for slope in (ADAPTIVE, PARALLEL))
         ensure(any(map(claim.enough, itertools.chain(known, rules))), "the rules give less")
 
-    def changes(self, alpha):
-        """The parts α after changes."""
-        alpha, n = dict(alpha), -1
+    def listed(self, read):
+        """Neurons, ascending, with what is read behind each."""
+        out, n = {}, -1
         for _ in range(self.integer()):
             n += self.integer() + 1
-            ensure(n < len(alpha), "a neuron that is none")
-            alpha[self.net.number[n]] = self.take(1)[0]
-        return alpha
+            ensure(n < len(self.net.number), "a neuron that is none")
+            out[self.net.number[n]] = read()
+        return out
 
     def node(self, alpha, way, claim, b):
-        """A node of a tree, `way` being the phases that are fixed; a leaf by the rule node, with the chord, else with the hull."""
-        net, kind = self.net, self.take(1)[0]
-        if kind:
-            n = self.integer()
+        """A node of a tree, `way` being the phases that are fixed."""
+        net = self.net
+        if (kind := self.take(1)[0]) in (0, 2):
+            return self.leaf(alpha, way, claim, b, kind == 2)
+        n, kept = self.integer(), [list(map(list, side)) for side in b]
+        if kind == 3:
+            for (k, j), slope in itertools.product(net.number, (ADAPTIVE, PARALLEL)):
+                net.tighten(k, j, b, slope) if k > n else ensure(n + 1 < net.top, "no stage")
+            self.node(alpha, way, claim, b)
+        else:
             ensure(kind == 1 and n < len(net.number) and net.number[n] not in way, "a node")
             k, j = net.number[n]
-            l, u = b[0][k][j], b[1][k][j]
             for on in (False, True):
-                b[0][k][j], b[1][k][j] = (max(l, 0), u) if on else (l, min(u, 0))
+                b[0][k][j], b[1][k][j] = (max(kept[0][k][j], 0), kept[1][k][j]) if on else (kept[0][k][j], min(kept[1][k][j], 0))
                 self.node(alpha, {**way, (k, j): on}, claim, b)
-            b[0][k][j], b[1][k][j] = l, u
-            return
-        weights, alpha, betas = [self.real() for _ in range(claim.rows)], self.changes(alpha), [self.real() for _ in way]
-        ensure(min(betas + weights, default=0) >= 0, "a number below 0")
+        b[0][:], b[1][:] = kept
+
+    def leaf(self, alpha, way, claim, b, is_given):
+        """A leaf, by multipliers that are given or by the rule node, with the chord, else with the hull."""
+        net, weights, betas = self.net, [self.real() for _ in range(claim.rows)], []
         line, slope, hull = claim.line(weights), lambda k, j, m, l, u: m * alpha[k, j] // 255, []
-        fixed = {n: (way[n], int(beta * line.scale * R)) for n, beta in zip(way, betas)}
-        empty = any(b[0][k][j] > b[1][k][j] for k, j in way)  # no input has these phases
+        if is_given:
+            given = self.listed(lambda: int(self.real("<d") * line.scale * R))
+            fixed = {(k, j): lambda m, v=given.get((k, j), 0): v for k, j in net.number if (k, j) in given or b[0][k][j] < 0}
+        else:
+            alpha, betas = {**alpha, **self.listed(lambda: self.take(1)[0])}, [self.real() for _ in way]
+            fixed = {n: lambda m, v=int(beta * line.scale * R), on=way[n]: m - v if on else v for n, beta in zip(way, betas)}
+        ensure(min(betas + weights, default=0) >= 0, "a number below 0")
+        empty = any(map(int.__gt__, itertools.chain(*b[0]), itertools.chain(*b[1])))  # no input has these phases
         if not empty and not claim.enough(least(net.back(line, b, slope, fixed), b)):
-            form = net.back(line, b, slope, fixed, hull)
-            ensure(any(map(claim.enough, net.hulls(form, b, hull))), "a leaf's bound is less")
+            ensure(any(map(claim.enough, net.hulls(net.back(line, b, slope, fixed, hull), b, hull))), "a leaf's bound is less")
 
     def cell(self, left, box, around):
         """A cell, and those that it is cut into."""
@@ -468,8 +479,8 @@ class Judge(Reader):
             ensure(d in left, "a disjunct that is not open here")
             self.closed(d, box, b)
             left.remove(d)
-        if kind == 0:
-            return [self.closed(d, box, b) for d in left]
+        if kind in (0, 3):
+            return self.region(set(left), box, True) if kind else [self.closed(d, box, b) for d in left]
         i, at = self.integer(), self.real("<d")
         ensure(kind == 1 and i < len(box[0]), "no cell")
         for part in halves(box, i, min(max(at, box[0][i]), box[1][i])):
@@ -486,16 +497,16 @@ class Judge(Reader):
 
     def forms(self, rows, b):
         """Three functions of the inputs for every row, nowhere above it."""
-        net, out = self.net, []
-        for r in range(len(rows)):
-            line = net.line(rows, [i == r for i in range(len(rows))])
-            out += [net.back(line, b, PARALLEL), net.back(line, b, ADAPTIVE)]
-            h, above = [[l if m > 0 else u for m, l, u in zip(out[-1][1], b[0][0], b[1][0])]], set()
-            for k in range(1, net.top):
-                z = [R * c + sum(sum(map(mul, rows[j], h[s])) for s, rows in net.rows[k].items()) for j, c in enumerate(net.bias[k])]
-                above |= {(k, j) for j, value in enumerate(z) if value > 0}
-                h.append([max(value // net.D, 0) for value in z])
-            out.append(net.back(line, b, lambda k, j, m, l, u: m if (k, j) in above else 0))
+        net, above = self.net, set()
+        lines = [net.line(rows, [i == r for i in range(len(rows))]) for r in range(len(rows))]
+        out = [net.back(line, b, slope) for slope in (ADAPTIVE, PARALLEL) for line in lines]
+        best = max(out[:len(rows)], key=lambda form: least(form, b), default=(0, []))[1]
+        h = [[l if m > 0 else u for m, l, u in zip(best, b[0][0], b[1][0])]]
+        for k in range(1, net.top if rows else 1):
+            z = [R * c + sum(sum(map(mul, rows[j], h[s])) for s, rows in net.rows[k].items()) for j, c in enumerate(net.bias[k])]
+            above |= {(k, j) for j, value in enumerate(z) if value > 0}
+            h.append([max(value // net.D, 0) for value in z])
+        out += [net.back(line, b, lambda k, j, m, l, u: m if (k, j) in above else 0) for line in lines]
         return out
 
 

@@ -48,6 +48,8 @@ pub enum Rule<'n> {
     /// By a node: parts of μ ≥ 0 in 255ths, phases and their multipliers; undecided neurons that read inputs alone by the
     /// region's hull, if it has one.
     Node(&'n Node),
+    /// Those that a node has for some neurons; of the others μ for those that are on, and 0.
+    Given(&'n Node),
 }
 
 /// A phase that a node has fixed.
@@ -64,11 +66,14 @@ pub struct Node {
     pub phase: Vec<Phase>,
     /// β ≥ 0 of fixed phases.
     pub beta: Vec<Dyadic>,
+    /// Multipliers themselves.
+    pub given: Vec<Option<Dyadic>>,
 }
 
 impl Node {
     pub fn new(hidden: usize) -> Node {
-        Node { alpha: vec![0; hidden], phase: vec![Phase::Open; hidden], beta: vec![Dyadic::ZERO; hidden] }
+        let (phase, beta, given) = (vec![Phase::Open; hidden], vec![Dyadic::ZERO; hidden], vec![None; hidden]);
+        Node { alpha: vec![0; hidden], phase, beta, given }
     }
 }
 
@@ -106,7 +111,7 @@ impl<'n> Bounder<'n> {
         }
         self.pass(region, start.stage, start.exponent, &start.nu)?;
         for stage in (0..start.stage).rev() {
-            if self.exponents[stage + 1].is_some() || matches!(rule, Rule::Node(_)) {
+            if self.exponents[stage + 1].is_some() || matches!(rule, Rule::Node(_) | Rule::Given(_)) {
                 self.relax(region, stage, rule, start.factor)?;
             }
         }
@@ -118,22 +123,31 @@ impl<'n> Bounder<'n> {
     fn relax(&mut self, region: &Region, stage: usize, rule: Rule, factor: i64) -> Result<(), Refused> {
         let variables = self.net.starts[stage]..self.net.starts[stage + 1];
         let hull = region.hull.as_ref().filter(|hull| hull.spread[stage]);
-        let excess = excess(&self.mu[variables.clone()]);
-        let exponent = self.exponents[stage + 1].unwrap_or(WHOLE) - excess as i32;
+        let kept = self.exponents[stage + 1].unwrap_or(WHOLE);
+        let mut excess = excess(&self.mu[variables.clone()]).max(kept.saturating_sub(FINEST).max(0) as u32);
+        if let Rule::Given(node) = rule {
+            let given = node.given[self.net.first(stage)..self.net.first(stage + 1)].iter().flatten();
+            let size = |given: &Dyadic| given.exponent + (bits(given.mantissa) + bits(factor.into())) as i32;
+            excess = excess.max(given.map(|given| size(given) + kept - BITS as i32).max().unwrap_or(0).max(0) as u32);
+        }
+        let exponent = kept - excess as i32;
         let (mut sum, mut passed) = (0i128, Vec::with_capacity(variables.len()));
         for (j, variable) in variables.enumerate() {
-            let (neuron, mu) = (variable - self.net.inputs, (self.mu[variable] >> excess) as i64);
-            let (mut l, mut u) = region.of(neuron);
+            let (neuron, mu) = (variable - self.net.inputs, (self.mu[variable] >> excess.min(127)) as i64);
+            let (l, u) = region.of(neuron);
             let is_undecided = l < 0 && u > 0;
             let nu = match (rule, hull) {
                 (Rule::Node(node), _) if node.phase[neuron] == Phase::On => {
-                    l = l.max(0);
                     mu - scaled(node.beta[neuron], factor, exponent)?
                 }
                 (Rule::Node(node), _) if node.phase[neuron] == Phase::Off => {
-                    u = u.min(0);
                     scaled(node.beta[neuron], factor, exponent)?
                 }
+                (Rule::Given(node), _) => match node.given[neuron] {
+                    Some(given) => scaled(given, factor, exponent)?,
+                    None if l >= 0 => mu,
+                    None => 0,
+                },
                 (Rule::Node(node), _) if is_undecided && mu >= 0 => {
                     (i128::from(mu) * i128::from(node.alpha[neuron]) / 255) as i64
                 }
@@ -210,8 +224,10 @@ impl<'n> Bounder<'n> {
     }
 }
 
-/// Bits behind the point of coefficients that are whole numbers.
+/// Bits behind the point of coefficients that are whole numbers, and the most of those of activations: so that coefficients
+/// which a stage has by several ways can be added.
 const WHOLE: i32 = 44;
+const FINEST: i32 = 60;
 
 /// By how many bits the largest number is too long.
 fn excess(numbers: &[i128]) -> u32 {

@@ -8,7 +8,7 @@
 
 use crate::bound::{Phase, Rule, Start};
 use crate::fixed::small;
-use crate::form::some_mean_is_positive;
+use crate::form::{Form, greatest, some_mean_is_positive};
 use crate::goal::combined;
 use crate::judge::{Judge, position, unknown};
 use crate::number::{Dyadic, shift_down};
@@ -59,6 +59,10 @@ impl<'j> Judge<'j> {
                         self.close_all(&cell, &[disjunct], HALVINGS)?;
                     }
                     cells.push((cell, open));
+                }
+                3 => {
+                    self.say(|| "  cell with records of its own".into());
+                    self.records(cell.cube.clone(), open, true)?;
                 }
                 kind => return unknown("cell", kind),
             }
@@ -111,11 +115,8 @@ impl<'j> Judge<'j> {
                 let own = &mut region.sides[neuron][side];
                 *own = if known.is_some_and(|known| known.sides[neuron][side] >= 0) { (*own).max(0) } else { *own };
             }
-            if stage > 0 && region.is_undecided(neuron) {
-                for side in [0, 1] {
-                    let bound = self.bounder.bound(&region, &Start::side(stage, j, side), Rule::Adaptive)?;
-                    region.tighten(stage, j, side, bound)?;
-                }
+            if stage > 0 {
+                self.bound_sides(&mut region, (stage, j, neuron), Rule::Adaptive)?;
             }
         }
         Ok(region)
@@ -124,19 +125,19 @@ impl<'j> Judge<'j> {
     /// Whether a row of a disjunct, or a mean of their forms, is positive on the region.
     fn excludes(&mut self, region: &Region, disjunct: usize) -> Result<bool, Refused> {
         let rows = &self.property.disjuncts[disjunct];
-        let mut forms = Vec::with_capacity(3 * rows.rows.len());
-        for row in 0..rows.rows.len() {
-            let start = combined(rows, &[(row, Dyadic::ONE)], self.net.last())?;
-            for turn in 0..3 {
-                let rule = [Rule::Adaptive, Rule::Node(&self.node), Rule::Parallel][turn];
-                if self.bounder.bound(region, &start, rule)? > 0 {
-                    return Ok(true);
-                }
-                forms.push(self.bounder.form.clone());
-                if turn == 0 {
-                    self.set_slopes(region)?;
-                }
+        let count = rows.rows.len();
+        let mut forms = Vec::with_capacity(3 * count);
+        for turn in 0..3 * count {
+            if turn == count {
+                let (_, best) = greatest(&forms, |form| form.least(&region.cube))?.ok_or_else(Refused::overflow)?;
+                self.set_slopes(region, &best.clone())?;
             }
+            let start = combined(rows, &[(turn % count, Dyadic::ONE)], self.net.last())?;
+            let rule = [Rule::Adaptive, Rule::Node(&self.node), Rule::Parallel][turn / count];
+            if self.bounder.bound(region, &start, rule)? > 0 {
+                return Ok(true);
+            }
+            forms.push(self.bounder.form.clone());
         }
         some_mean_is_positive(&forms, &region.cube)
     }
@@ -159,9 +160,9 @@ impl<'j> Judge<'j> {
         Ok(scores)
     }
 
-    /// Sets the part of each neuron to all or nothing: what it is at the corner where the last row was least. Any is sound.
-    fn set_slopes(&mut self, region: &Region) -> Result<(), Refused> {
-        let (form, cube) = (&self.bounder.form, &region.cube);
+    /// Sets the part of each neuron to all or nothing: what it is at the corner where a form is least. Any is sound.
+    fn set_slopes(&mut self, region: &Region, form: &Form) -> Result<(), Refused> {
+        let cube = &region.cube;
         // Values with 40 bits behind the point.
         let value = |value: i64, grid: i32| shift_down(value.into(), 40 - grid).ok_or_else(Refused::overflow);
         let corner = (0..self.net.inputs).map(|i| value(form.end(i, cube), cube.grid));

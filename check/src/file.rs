@@ -51,6 +51,24 @@ impl<'f> Reader<'f> {
         if number < limit { Ok(number) } else { refuse(format!("{what} {number} does not exist")) }
     }
 
+    /// A count, then ascending numbers below a limit, each by how many lie between it and the one before, with what is read
+    /// behind it.
+    pub fn ascending<T>(
+        &mut self,
+        limit: usize,
+        what: &str,
+        read: impl Fn(&mut Self) -> Result<T, Refused>,
+    ) -> Result<Vec<(usize, T)>, Refused> {
+        let (mut list, mut next) = (Vec::new(), 0);
+        for _ in 0..self.number()? {
+            let number = next + self.number()?;
+            require(number < limit, format!("{what} {number} does not exist"))?;
+            list.push((number, read(self)?));
+            next = number + 1;
+        }
+        Ok(list)
+    }
+
     /// A float32.
     pub fn float(&mut self) -> Result<Dyadic, Refused> {
         let bits = u32::from_le_bytes(self.array()?);

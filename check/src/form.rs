@@ -15,8 +15,8 @@ pub struct Form {
 }
 
 /// A mean of two forms has weights in these parts, and there are so many means of means.
-const PARTS: i128 = 1 << 12;
-const ROUNDS: usize = 8;
+const PARTS: i128 = 1 << 16;
+const ROUNDS: usize = 12;
 
 impl Form {
     /// The end of an input where the form is least.
@@ -50,10 +50,29 @@ impl Form {
         constant.add(-3 * cube.sizes(), exponent + cube.grid)?;
         Ok(Form { constant: constant.0, slopes, exponent })
     }
+
+    /// The mean with another form that has the greatest least value. That is concave in the part, up to rounding: thirds of what
+    /// is left are compared.
+    fn towards(&self, other: &Form, cube: &Cube) -> Result<Form, Refused> {
+        let (mut low, mut high) = (0, PARTS);
+        while high - low > 2 {
+            let third = (high - low) / 3;
+            let [a, b] = [low + third, high - third].map(|part| self.mean(other, part, cube));
+            if a?.least(cube)? < b?.least(cube)? {
+                low += third;
+            } else {
+                high -= third;
+            }
+        }
+        self.mean(other, (low + high) / 2, cube)
+    }
 }
 
 /// The form with the greatest of these values, the first of several.
-fn greatest(forms: &[Form], value: impl Fn(&Form) -> Result<i128, Refused>) -> Result<Option<(i128, &Form)>, Refused> {
+pub fn greatest(
+    forms: &[Form],
+    value: impl Fn(&Form) -> Result<i128, Refused>,
+) -> Result<Option<(i128, &Form)>, Refused> {
     let mut best: Option<(i128, &Form)> = None;
     for form in forms {
         let value = value(form)?;
@@ -64,34 +83,26 @@ fn greatest(forms: &[Form], value: impl Fn(&Form) -> Result<i128, Refused>) -> R
     Ok(best)
 }
 
-/// Whether some mean of forms is positive on a box: from the form with the greatest least value towards the one that is highest
-/// where that is least, as far as it gains, and again. Which means are looked at is a choice.
+/// Whether some mean of forms is positive on a box: from the best of all means of two towards the form that is highest where
+/// that is least, as far as it gains, and again. Which means are looked at is a choice.
 pub fn some_mean_is_positive(forms: &[Form], cube: &Cube) -> Result<bool, Refused> {
-    let Some((mut least, best)) = greatest(forms, |form| form.least(cube))? else { return Ok(false) };
+    let mut means = Vec::new();
+    for (i, form) in forms.iter().enumerate() {
+        for other in &forms[..=i] {
+            means.push(form.towards(other, cube)?);
+        }
+    }
+    let Some((mut least, best)) = greatest(&means, |form| form.least(cube))? else { return Ok(false) };
     let mut best = best.clone();
     for _ in 0..ROUNDS {
         let highest = greatest(forms, |form| form.at(cube, |i| best.end(i, cube)))?;
-        let Some((_, other)) = highest else { return Ok(false) };
-        // The least value is concave in the part, up to rounding: thirds of what is left are compared.
-        let (mut low, mut high) = (0, PARTS);
-        while high - low > 2 {
-            let third = (high - low) / 3;
-            let [a, b] = [low + third, high - third].map(|part| best.mean(other, part, cube));
-            if a?.least(cube)? < b?.least(cube)? {
-                low += third;
-            } else {
-                high -= third;
-            }
-        }
-        let mean = best.mean(other, (low + high) / 2, cube)?;
+        let Some((_, other)) = highest.filter(|_| least <= 0) else { break };
+        let mean = best.towards(other, cube)?;
         let value = mean.least(cube)?;
         if value <= least {
-            return Ok(false);
+            break;
         }
         (least, best) = (value, mean);
-        if least > 0 {
-            return Ok(true);
-        }
     }
-    Ok(false)
+    Ok(least > 0)
 }

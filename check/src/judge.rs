@@ -4,7 +4,7 @@
 //! before it have proved of the same region, and nothing else, so that no proof is circular. Whether trees cover everything is
 //! a matter of their form alone, and is checked in every slice; the leaves, each of which is one bound or few, are dealt out.
 
-use crate::bound::{Bounder, Node, Phase, Rule, Start};
+use crate::bound::{Bounder, Node, Rule, Start};
 use crate::file::Reader;
 use crate::fixed::Fixed;
 use crate::goal::combined;
@@ -76,11 +76,11 @@ pub struct Judge<'j> {
     /// By disjunct.
     closed: Vec<bool>,
     slice: Slice,
-    pub summary: Summary,
+    summary: Summary,
 }
 
 /// What a tree is about: a function, or the rows of a disjunct with weights at each leaf.
-enum Claim<'c> {
+pub enum Claim<'c> {
     Function(Start),
     Combination(&'c Disjunct),
 }
@@ -156,7 +156,7 @@ impl<'j> Judge<'j> {
     fn region(&mut self) -> Result<(), Refused> {
         self.summary.records += 1;
         let property = self.property;
-        let mut open = self.disjuncts(|d| d < property.disjuncts.len())?;
+        let open = self.disjuncts(|_| true)?;
         open.iter().for_each(|&d| self.closed[d] = true);
         let box_of = |d: usize| (&property.disjuncts[d].lower, &property.disjuncts[d].upper);
         let (lower, upper) = box_of(*open.first().ok_or_else(|| refused("a region of nothing"))?);
@@ -164,6 +164,11 @@ impl<'j> Judge<'j> {
         require(is_one, "the disjuncts of a region have different boxes")?;
         let cube = Cube::new(lower, upper)?;
         self.say(|| format!("region of disjuncts {open:?}"));
+        self.records(cube, open, false)
+    }
+
+    /// The records of a box, to their end, which leave no disjunct open there. Cells are not cut into cells anew.
+    pub fn records(&mut self, cube: Cube, mut open: Vec<usize>, is_cell: bool) -> Result<(), Refused> {
         let mut region: Option<Region> = None;
         loop {
             let kind = self.file.byte()?;
@@ -179,7 +184,7 @@ impl<'j> Judge<'j> {
                     open.remove(position(&open, disjunct)?);
                     self.close(region, disjunct)?;
                 }
-                (CELLS, _) => {
+                (CELLS, _) if !is_cell => {
                     let list = self.disjuncts(|d| open.binary_search(&d).is_ok())?;
                     self.say(|| format!("cells for disjuncts {list:?}"));
                     open.retain(|d| !list.contains(d));
@@ -193,13 +198,9 @@ impl<'j> Judge<'j> {
 
     /// A list of disjuncts, ascending, each of which is allowed.
     fn disjuncts(&mut self, is_allowed: impl Fn(usize) -> bool) -> Result<Vec<usize>, Refused> {
-        let (mut list, mut next) = (Vec::new(), 0);
-        for _ in 0..self.file.number()? {
-            let disjunct = next + self.file.number()?;
-            require(is_allowed(disjunct), format!("disjunct {disjunct} is not open here"))?;
-            list.push(disjunct);
-            next = disjunct + 1;
-        }
+        let list = self.file.ascending(self.property.disjuncts.len(), "disjunct", |_| Ok(()))?;
+        let list: Vec<usize> = list.into_iter().map(|(disjunct, ())| disjunct).collect();
+        require(list.iter().all(|&disjunct| is_allowed(disjunct)), "a disjunct is not open here")?;
         Ok(list)
     }
 
@@ -234,7 +235,7 @@ impl<'j> Judge<'j> {
     }
 
     /// Closes a disjunct on the region: what is positive is at least one unit.
-    fn close(&mut self, region: &Region, disjunct: usize) -> Result<(), Refused> {
+    fn close(&mut self, region: &mut Region, disjunct: usize) -> Result<(), Refused> {
         let property = self.property;
         let rows = &property.disjuncts[disjunct];
         let what = self.file.below(rows.rows.len() + 1, "row")?;
@@ -257,82 +258,17 @@ impl<'j> Judge<'j> {
         }
     }
 
-    /// A tree over phases, in preorder: at every leaf the claim is at least a value, by the leaf's multipliers.
-    fn tree(&mut self, region: &Region, claim: &Claim, least: i128) -> Result<(), Refused> {
-        for neuron in 0..self.node.alpha.len() {
-            let (l, u) = region.of(neuron);
-            self.node.alpha[neuron] = if u > -l { 255 } else { 0 };
-        }
-        self.node.phase.fill(Phase::Open);
-        self.changes()?;
-        // The neurons that are split on the way; the one that is on has its second child under way.
-        let mut path: Vec<usize> = Vec::new();
-        loop {
-            match self.file.byte()? {
-                0 => {
-                    self.leaf(region, claim, least, &path)?;
-                    while let Some(neuron) = path.pop_if(|neuron| self.node.phase[*neuron] == Phase::On) {
-                        self.node.phase[neuron] = Phase::Open;
-                    }
-                    let Some(&neuron) = path.last() else { return Ok(()) };
-                    self.node.phase[neuron] = Phase::On;
-                }
-                1 => {
-                    let neuron = self.file.below(self.node.phase.len(), "neuron")?;
-                    let phase = &mut self.node.phase[neuron];
-                    require(*phase == Phase::Open, "a neuron is split twice")?;
-                    *phase = Phase::Off;
-                    path.push(neuron);
-                    self.say(|| format!("  split neuron {neuron}"));
-                }
-                kind => return unknown("node", kind),
-            }
-        }
-    }
-
-    /// Reads changes of parts; returns what was there before.
-    fn changes(&mut self) -> Result<Vec<(usize, u8)>, Refused> {
-        let (mut before, mut next) = (Vec::new(), 0);
-        for _ in 0..self.file.number()? {
-            let neuron = next + self.file.number()?;
-            let part = self.file.byte()?;
-            let alpha = self.node.alpha.get_mut(neuron).ok_or_else(|| refused(format!("no neuron {neuron}")))?;
-            before.push((neuron, std::mem::replace(alpha, part)));
-            next = neuron + 1;
-        }
-        Ok(before)
-    }
-
-    fn leaf(&mut self, region: &Region, claim: &Claim, least: i128, path: &[usize]) -> Result<(), Refused> {
-        let combination;
-        let start = match claim {
-            Claim::Function(start) => start,
-            Claim::Combination(disjunct) => {
-                let weights = (0..disjunct.rows.len()).map(|row| Ok((row, self.file.weight()?)));
-                combination = combined(disjunct, &weights.collect::<Result<Vec<_>, _>>()?, self.net.last())?;
-                &combination
-            }
-        };
-        let before = self.changes()?;
-        for neuron in path {
-            self.node.beta[*neuron] = self.file.weight()?;
-        }
-        self.say(|| format!("  leaf at depth {}, {} parts changed", path.len(), before.len()));
-        if self.is_mine() {
-            let bound = self.bounder.bound(region, start, Rule::Node(&self.node))?;
-            require(bound >= least, "the multipliers of a leaf do not show it")?;
-        }
-        // The same neuron may be listed once only, so the order does not matter.
-        before.into_iter().for_each(|(neuron, part)| self.node.alpha[neuron] = part);
-        Ok(())
-    }
-
     /// Whether the next leaf is one to look at.
     pub fn is_mine(&mut self) -> bool {
-        let mine = self.summary.text.is_none() && self.summary.leaves % self.slice.count == self.slice.index;
+        let mine = !self.is_text() && self.summary.leaves % self.slice.count == self.slice.index;
         self.summary.leaves += 1;
         self.summary.checked += usize::from(mine);
         mine
+    }
+
+    /// Whether text is asked for, and not a judgement.
+    pub fn is_text(&self) -> bool {
+        self.summary.text.is_some()
     }
 
     /// A line of text, if text is asked for.

@@ -22,6 +22,7 @@ pub mod protobuf;
 pub mod question;
 pub mod region;
 pub mod sha256;
+pub mod tree;
 pub mod vnnlib;
 
 use std::fmt;

@@ -2,6 +2,7 @@
 
 use pg_check::judge::{Rejected, Slice, Summary};
 use pg_check::question::Question;
+use std::io::Write;
 use std::process::ExitCode;
 use std::time::Instant;
 
@@ -92,7 +93,8 @@ fn run(arguments: &Arguments) -> Result<bool, String> {
     let question = Question::read((model, &model_bytes), (property, &property_bytes)).map_err(|e| e.to_string())?;
     let result = question.judge(&bytes, arguments.slice, arguments.is_text);
     if let Ok(Summary { text: Some(text), .. }) = &result {
-        print!("{text}");
+        // A reader that has seen enough may close its end.
+        let _ = std::io::stdout().write_all(text.as_bytes());
         return Ok(true);
     }
     println!("{}", if result.is_ok() { "accepted" } else { "rejected" });

@@ -125,6 +125,11 @@ impl<'n> Region<'n> {
         Ok(())
     }
 
+    /// Whether bounds contradict each other, so that no input is left.
+    pub fn is_empty(&self) -> bool {
+        self.sides.iter().any(|[low, negated]| low + negated > 0)
+    }
+
     /// Moves a side to a proved value, in units of 2^−80, if that is tighter.
     pub fn tighten(&mut self, stage: usize, j: usize, side: usize, bound: i128) -> Result<(), Refused> {
         let known = &mut self.sides[self.net.first(stage) + j][side];

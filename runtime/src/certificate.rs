@@ -36,8 +36,6 @@ pub struct Heading<'h> {
 
 /// A region of the journal: disjuncts of one box.
 pub type RegionId = u32;
-/// Of a region that a certificate cannot tell of: what is closed there has no record.
-pub const UNTOLD: RegionId = RegionId::MAX;
 
 /// A record of the journal, and what it is about.
 struct Entry {
@@ -45,6 +43,14 @@ struct Entry {
     what: What,
     offset: u64,
     length: u64,
+    /// Where the records of cells belong, in bytes from its beginning.
+    holes: Vec<(u64, RegionId)>,
+}
+
+/// Disjuncts of one box. Those of a cell are told where its cell is, and not by themselves.
+struct Disjuncts {
+    numbers: Vec<usize>,
+    is_cell: bool,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -80,10 +86,9 @@ pub struct Journal {
     file: BufWriter<File>,
     offset: u64,
     entries: Vec<Entry>,
-    /// The disjuncts of each region.
-    regions: Vec<Vec<usize>>,
-    /// The disjuncts that have a record.
-    closed: BTreeSet<usize>,
+    regions: Vec<Disjuncts>,
+    /// The disjuncts that have a record, with their regions.
+    closed: BTreeSet<(RegionId, usize)>,
     trouble: Option<io::Error>,
 }
 
@@ -102,9 +107,9 @@ impl Journal {
         })
     }
 
-    /// A region of these disjuncts, ascending.
-    pub fn region(&mut self, disjuncts: Vec<usize>) -> RegionId {
-        self.regions.push(disjuncts);
+    /// A region of these disjuncts, ascending: of their whole box, or of a cell.
+    pub fn region(&mut self, disjuncts: Vec<usize>, is_cell: bool) -> RegionId {
+        self.regions.push(Disjuncts { numbers: disjuncts, is_cell });
         self.regions.len() as RegionId - 1
     }
 
@@ -115,7 +120,7 @@ impl Journal {
         put(&mut head, side);
         head.extend(value.to_le_bytes());
         let what = What::Bound { stage: stage as u32, side: (2 * start + side) as u32 };
-        self.append(region, what, &[&head, proof]);
+        self.append(region, what, &[&head, proof], vec![]);
     }
 
     /// That a disjunct is closed on a region: `what` is 0 for combinations of its rows, else the row's number and 1.
@@ -123,25 +128,26 @@ impl Journal {
         let mut head = vec![CLOSE];
         put(&mut head, disjunct);
         put(&mut head, what);
-        self.closed.insert(disjunct);
-        self.append(region, What::Close, &[&head, proof]);
+        self.closed.insert((region, disjunct));
+        self.append(region, What::Close, &[&head, proof], vec![]);
     }
 
-    /// That disjuncts are closed on a region by cells.
-    pub fn cells(&mut self, region: RegionId, disjuncts: &[usize], tree: &[u8]) {
+    /// That disjuncts are closed on a region by cells, of which some have records of their own that belong at places of the tree.
+    pub fn cells(&mut self, region: RegionId, disjuncts: &[usize], tree: &[u8], places: &[(usize, RegionId)]) {
         let mut head = vec![CELLS];
         put_list(&mut head, disjuncts);
-        self.closed.extend(disjuncts);
-        self.append(region, What::Close, &[&head, tree]);
+        self.closed.extend(disjuncts.iter().map(|disjunct| (region, *disjunct)));
+        let holes = places.iter().map(|(at, cell)| ((head.len() + at) as u64, *cell)).collect();
+        self.append(region, What::Close, &[&head, tree], holes);
     }
 
     /// Trouble with the file is told at the end.
-    fn append(&mut self, region: RegionId, what: What, parts: &[&[u8]]) {
+    fn append(&mut self, region: RegionId, what: What, parts: &[&[u8]], holes: Vec<(u64, RegionId)>) {
         let length = parts.iter().map(|part| part.len() as u64).sum();
         for part in parts {
             self.trouble = self.trouble.take().or(self.file.write_all(part).err());
         }
-        self.entries.push(Entry { region, what, offset: self.offset, length });
+        self.entries.push(Entry { region, what, offset: self.offset, length, holes });
         self.offset += length;
     }
 
@@ -169,40 +175,36 @@ impl Journal {
         needed
     }
 
+    /// How many goals have no record: disjuncts that no region closes, and those that a cell was to close and has not.
+    fn lacking(&self, disjuncts: usize) -> usize {
+        let is_closed = |region: usize, disjunct: usize| self.closed.contains(&(region as RegionId, disjunct));
+        let (mut is_shown, mut lacking) = (vec![false; disjuncts], 0);
+        for (number, region) in self.regions.iter().enumerate() {
+            for &disjunct in &region.numbers {
+                match (region.is_cell, is_closed(number, disjunct)) {
+                    (false, closed) => is_shown[disjunct] |= closed,
+                    (true, closed) => lacking += usize::from(!closed),
+                }
+            }
+        }
+        lacking + is_shown.iter().filter(|shown| !**shown).count()
+    }
+
     /// Writes the certificate and puts it in its place.
     pub fn finish(mut self, heading: &Heading, disjuncts: usize) -> io::Result<Written> {
         if let Some(trouble) = self.trouble.take() {
             return Err(trouble);
         }
-        let closed: usize = self.closed.len();
-        if closed != disjuncts {
-            return Err(io::Error::other(format!("{} goals have no record", disjuncts - closed)));
+        match self.lacking(disjuncts) {
+            0 => {}
+            lacking => {
+                return Err(io::Error::other(format!("{lacking} goals were closed by steps that it cannot tell")));
+            }
         }
         self.file.flush()?;
         let mut out = Hashed { file: BufWriter::new(Draft::new(&self.path)?), hash: Hash::default(), bytes: 0 };
-        let mut head = MAGIC.to_vec();
-        head.extend(from_hex(heading.model)?);
-        head.extend(from_hex(&heading.property)?);
-        put(&mut head, heading.generator.len());
-        head.extend(heading.generator.as_bytes());
-        head.push(0);
-        put(&mut head, heading.widths.len());
-        heading.widths.iter().for_each(|&width| put(&mut head, width));
-        out.put(&head)?;
-        let mut records = 0u64;
-        let sides = 2 * heading.widths.iter().sum::<usize>();
-        let journal = self.file.get_ref();
-        let mut entries: Vec<Vec<&Entry>> = self.regions.iter().map(|_| vec![]).collect();
-        self.entries.iter().for_each(|entry| entries[entry.region as usize].push(entry));
-        for (disjuncts, entries) in self.regions.iter().zip(entries) {
-            let mut head = vec![REGION];
-            put_list(&mut head, disjuncts);
-            out.put(&head)?;
-            let needed = Journal::needed(entries, heading.widths.len(), sides);
-            records += needed.len() as u64 + 2;
-            copy(journal, &needed, &mut out)?;
-            out.put(&[CLOSED])?;
-        }
+        out.put(&heading.bytes()?)?;
+        let records = self.regions_to(heading, &mut out)?;
         let mut tail = vec![END];
         put(&mut tail, records as usize);
         out.put(&tail)?;
@@ -212,18 +214,57 @@ impl Journal {
         file.into_inner().map_err(|e| e.into_error())?.keep()?;
         Ok(Written { file: self.path.display().to_string(), bytes, records, sha256: hash.digits() })
     }
+
+    /// Writes all regions; how many records that are.
+    fn regions_to(&self, heading: &Heading, out: &mut Hashed) -> io::Result<u64> {
+        let sides = 2 * heading.widths.iter().sum::<usize>();
+        let mut entries: Vec<Vec<&Entry>> = self.regions.iter().map(|_| vec![]).collect();
+        self.entries.iter().for_each(|entry| entries[entry.region as usize].push(entry));
+        let needed = |entries| Journal::needed(entries, heading.widths.len(), sides);
+        let entries: Vec<Vec<&Entry>> = entries.into_iter().map(needed).collect();
+        let mut records = 0;
+        for (number, region) in self.regions.iter().enumerate().filter(|(_, region)| !region.is_cell) {
+            let mut head = vec![REGION];
+            put_list(&mut head, &region.numbers);
+            out.put(&head)?;
+            records += 1 + self.copy(&entries, number as RegionId, out)?;
+        }
+        Ok(records)
+    }
+
+    /// Copies the records of a region, with those of its cells, to their end; how many that are.
+    fn copy(&self, entries: &[Vec<&Entry>], region: RegionId, out: &mut Hashed) -> io::Result<u64> {
+        let (mut journal, mut buffer) = (self.file.get_ref(), Vec::new());
+        let mut records = entries[region as usize].len() as u64 + 1;
+        for entry in &entries[region as usize] {
+            journal.seek(SeekFrom::Start(entry.offset))?;
+            buffer.resize(entry.length as usize, 0);
+            journal.read_exact(&mut buffer)?;
+            let mut from = 0;
+            for (at, cell) in &entry.holes {
+                out.put(&buffer[from..*at as usize])?;
+                records += self.copy(entries, *cell, out)?;
+                from = *at as usize;
+            }
+            out.put(&buffer[from..])?;
+        }
+        out.put(&[CLOSED])?;
+        Ok(records)
+    }
 }
 
-/// Copies entries of the journal.
-fn copy(mut journal: &File, entries: &[&Entry], out: &mut Hashed) -> io::Result<()> {
-    let mut buffer = Vec::new();
-    for entry in entries {
-        journal.seek(SeekFrom::Start(entry.offset))?;
-        buffer.resize(entry.length as usize, 0);
-        journal.read_exact(&mut buffer)?;
-        out.put(&buffer)?;
+impl Heading<'_> {
+    fn bytes(&self) -> io::Result<Vec<u8>> {
+        let mut head = MAGIC.to_vec();
+        head.extend(from_hex(self.model)?);
+        head.extend(from_hex(&self.property)?);
+        put(&mut head, self.generator.len());
+        head.extend(self.generator.as_bytes());
+        head.push(0);
+        put(&mut head, self.widths.len());
+        self.widths.iter().for_each(|&width| put(&mut head, width));
+        Ok(head)
     }
-    Ok(())
 }
 
 /// A file with the digest of what is written to it.

@@ -81,6 +81,14 @@ impl Node {
         self.changes(compact, compact.stages.iter().flat_map(|stage| &stage.alpha).map(|&part| to_byte(part)))
     }
 
+    /// The same from others, given by stage and neuron.
+    pub fn parts_from(&self, compact: &Compact, from: impl Fn(usize, usize) -> u8) -> Vec<u8> {
+        let from = &from;
+        let part = |stage: &'_ CompactStage, slot: usize| stage.neurons.get(slot).map_or(0, |&j| from(stage.number, j));
+        let stages = compact.stages.iter();
+        self.changes(compact, stages.flat_map(|stage| (0..stage.width).map(move |slot| part(stage, slot))))
+    }
+
     /// For a certificate: the weights of rows, the parts α that differ from another node's, and β of each phase.
     pub fn multipliers(&self, compact: &Compact, other: &Node) -> Vec<u8> {
         let mut bytes: Vec<u8> = self.weights.iter().flat_map(|weight| weight.to_le_bytes()).collect();

@@ -6,7 +6,7 @@ use pg_core::bound::{Known, Relaxation, Rows, interval, slop, underflow};
 use pg_core::kernel::padded;
 use pg_core::rounding::Sum;
 use pg_core::{Shape, Source};
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 
 /// Bounds of a box of inputs do not contradict each other.
 pub const NOT_EMPTY: &str = "a box of inputs is not empty";
@@ -33,6 +33,13 @@ pub struct Bounder<'a> {
     pub rules: &'static [Relaxation],
     /// Rows bounded so far.
     pub rows: Cell<u64>,
+}
+
+/// Where multipliers of hidden neurons come from.
+#[derive(Clone, Copy)]
+pub enum Multipliers<'m> {
+    Rule(Relaxation),
+    Given(&'m [Vec<f64>]),
 }
 
 impl<'a> Bounder<'a> {
@@ -198,6 +205,20 @@ impl<'a> Bounder<'a> {
     /// Any multipliers are sound. An objective of zero that is bounded above zero proves the region empty.
     pub fn certify(&self, bounds: &Bounds, objective: &Objective, multipliers: &[Vec<f64>]) -> f64 {
         self.bound(bounds, objective, |k, j, _, _, _| multipliers[k][j])
+    }
+
+    /// The coefficient μ that each hidden neuron is left with, and its multiplier: by a relaxation, or as given.
+    pub fn multipliers(&self, bounds: &Bounds, objective: &Objective, by: Multipliers) -> Vec<(f64, f64)> {
+        let found = RefCell::new(vec![(0.0, 0.0); self.shape.start(self.shape.last())]);
+        self.bound(bounds, objective, |k, j, mu, l, u| {
+            let nu = match by {
+                Multipliers::Rule(relaxation) => relaxation.multiplier(mu, l, u),
+                Multipliers::Given(given) => given[k][j],
+            };
+            found.borrow_mut()[self.shape.start(k) + j] = (mu, nu);
+            nu
+        });
+        found.into_inner()
     }
 
     fn bound(

@@ -18,7 +18,7 @@ mod rows;
 mod table;
 
 pub use batch::{Batch, Buffers, Node, ROWS, Split, Subproblem};
-pub use bounder::{Bounder, NOT_EMPTY, Worth};
+pub use bounder::{Bounder, Multipliers, NOT_EMPTY, Worth};
 pub use boxes::{BoxBatch, BoxKernel, BoxNumber, BoxRow, Directions};
 pub use buffer::Buffer;
 pub use combination::{Bounded, Conjunction};

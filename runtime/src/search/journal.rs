@@ -2,10 +2,12 @@
 //!
 //! With a certificate the search takes only steps that can be written down. What is left open by these is not closed at all.
 
-use super::proof::{Lemma, Positive, Proved, Reason, Region};
-use super::{End, Search};
-use crate::bounds::{Compact, NOT_EMPTY, Node, Side};
-use crate::certificate::{Heading, RULE, RegionId, TREE, UNTOLD};
+use super::Search;
+use super::peregrinn::{GoalTree, Phases};
+use super::proof::{Lemma, PhaseLog, Positive, Proved, Reason, Region};
+use crate::bounds::{Compact, Multipliers, NOT_EMPTY, Node, Objective, Side};
+use crate::certificate::{Heading, RULE, RegionId, TREE, put};
+use crate::lp::Ray;
 use crate::verdict::{StopReason, Verdict};
 
 impl<'a> Search<'a> {
@@ -14,9 +16,9 @@ impl<'a> Search<'a> {
         self.journal.is_some()
     }
 
-    /// A region of these disjuncts.
-    pub fn begin_region(&mut self, disjuncts: Vec<usize>) -> RegionId {
-        self.journal.as_mut().map_or(0, |journal| journal.region(disjuncts))
+    /// A region of these disjuncts, of their whole box or of a cell.
+    pub fn begin_region(&mut self, disjuncts: Vec<usize>, is_cell: bool) -> RegionId {
+        self.journal.as_mut().map_or(0, |journal| journal.region(disjuncts, is_cell))
     }
 
     /// Notes the bounds that a region begins with, which rules alone have given.
@@ -58,7 +60,7 @@ impl<'a> Search<'a> {
 
     /// Notes why a goal is closed. What cannot be written down has no record, so that the certificate will lack it.
     pub fn note_close(&mut self, region: RegionId, disjunct: usize, reason: &Reason, compact: Option<&Compact>) {
-        let Some(journal) = self.journal.as_mut().filter(|_| region != UNTOLD) else { return };
+        let Some(journal) = self.journal.as_mut() else { return };
         let number = |what: &Positive| match what {
             Positive::Row(row) => row + 1,
             Positive::Combination => 0,
@@ -78,21 +80,19 @@ impl<'a> Search<'a> {
     }
 
     /// Notes that disjuncts of one box are closed by cells.
-    pub fn note_cells_of(&mut self, disjuncts: Vec<usize>, tree: &[u8]) {
+    pub fn note_cells_of(&mut self, disjuncts: Vec<usize>, tree: &[u8], places: &[(usize, RegionId)]) {
         if let Some(journal) = &mut self.journal {
-            let region = journal.region(disjuncts.clone());
-            journal.cells(region, &disjuncts, tree);
+            let region = journal.region(disjuncts.clone(), false);
+            journal.cells(region, &disjuncts, tree, places);
         }
     }
 
-    /// What the search with linear programs would go on with cannot be written down yet.
-    pub fn expect_proved(&self, regions: &[Region]) -> Result<(), End> {
-        let open: usize = regions.iter().map(|region| region.goals.len()).sum();
-        if open == 0 || !self.proves() {
-            return Ok(());
+    /// Notes that a goal is closed by its own tree over phases, if every leaf of it could be written down.
+    pub fn note_phases(&mut self, region: RegionId, disjunct: usize, log: Option<&PhaseLog>) {
+        let tree = log.and_then(PhaseLog::tree);
+        if let (Some(journal), Some(tree)) = (&mut self.journal, tree) {
+            journal.close(region, disjunct, 0, &[&[TREE][..], &tree].concat());
         }
-        let why = format!("{open} goals are left to steps that a certificate cannot tell; try again without --proof");
-        Err(End::Stopped(StopReason::GaveUp(why)))
     }
 
     /// The verdict of a proof: with a certificate, if there is to be one.
@@ -111,4 +111,78 @@ fn leaf(node: &Node, compact: &Compact) -> Vec<u8> {
     tree.push(0);
     tree.extend(node.multipliers(compact, node));
     tree
+}
+
+/// Weights of rows are multiples of its inverse.
+const GRID: f64 = (1 << 24) as f64;
+/// Larger multipliers are scaled down, with the weights: they show that no input has some phases.
+const LARGEST: f64 = 65_536.0;
+/// What a judge may lose by rounding multipliers.
+pub const ROOM: f64 = 1e-9;
+/// Multipliers of neurons that are on count as their coefficients if they differ by less than this part.
+const SAME: f64 = 1e-12;
+
+/// Brings multipliers to what a certificate can hold: any are sound.
+pub fn told(ray: &mut Ray) {
+    let largest = ray.neurons.iter().flatten().fold(0.0, |most: f64, nu| most.max(nu.abs()));
+    let factor = if largest > LARGEST { largest.recip() } else { 1.0 };
+    ray.rows.iter_mut().for_each(|weight| *weight = (*weight * factor * GRID).floor() / GRID);
+    ray.neurons.iter_mut().flatten().for_each(|nu| *nu *= factor);
+}
+
+/// The leaf of a certificate's tree that closes a node of a goal's search over phases, if there is one.
+pub fn leaf_of(tree: &GoalTree, node: &Phases, reason: &Reason) -> Option<Vec<u8>> {
+    let goal = &tree.goal;
+    let rows = goal.disjunct.rows.len();
+    let one = |row: usize| (0..rows).map(|other| if other == row { 1.0 } else { 0.0 }).collect::<Vec<f64>>();
+    let (weights, by) = match reason {
+        Reason::Empty => return Some(given(&vec![0.0; rows], [].into_iter())),
+        Reason::Bounded { row, rule } if *row < rows => (one(*row), Multipliers::Rule(*rule)),
+        Reason::Certified(ray) if ray.rows.iter().skip(rows).all(|weight| *weight == 0.0) => {
+            (ray.rows[..rows].to_vec(), Multipliers::Given(&ray.neurons))
+        }
+        Reason::Raised { what: Positive::Row(row), node: raised } if *row < rows => {
+            return Some(raised_leaf(tree, node, &one(*row), raised));
+        }
+        _ => return None,
+    };
+    let terms: Vec<(f64, &Objective)> = weights.iter().copied().zip(&goal.rows).collect();
+    let shape = &tree.region.bounder.shape;
+    let objective = Objective::combination(&terms, shape.inputs, shape.outputs());
+    let found = tree.region.bounder.multipliers(&node.bounds, &objective, by);
+    let lower = &node.bounds.all().0[..found.len()];
+    let told = found.into_iter().zip(lower).enumerate().filter_map(|(neuron, ((mu, nu), l))| {
+        let unsaid = if *l >= 0.0 { mu } else { 0.0 };
+        ((nu - unsaid).abs() > SAME * unsaid.abs()).then_some((neuron, nu))
+    });
+    Some(given(&weights, told))
+}
+
+/// A leaf with multipliers of some neurons, ascending.
+fn given(weights: &[f64], multipliers: impl Iterator<Item = (usize, f64)>) -> Vec<u8> {
+    let mut bytes = vec![2];
+    weights.iter().for_each(|weight| bytes.extend((*weight as f32).to_le_bytes()));
+    let multipliers: Vec<(usize, f64)> = multipliers.collect();
+    put(&mut bytes, multipliers.len());
+    let mut next = 0;
+    for (neuron, multiplier) in multipliers {
+        put(&mut bytes, neuron - next);
+        bytes.extend(multiplier.to_le_bytes());
+        next = neuron + 1;
+    }
+    bytes
+}
+
+/// A leaf with the parts of a node that was raised under a search's phases, which it takes as bounds: their multipliers are 0.
+fn raised_leaf(tree: &GoalTree, node: &Phases, weights: &[f64], raised: &Node) -> Vec<u8> {
+    let compact = tree.region.compact_under(&node.bounds, tree.region.bounder.shape.last());
+    let first = |stage: usize, neuron: usize| {
+        let (l, u) = tree.region.bounds.of(stage, neuron);
+        if u > -l { u8::MAX } else { 0 }
+    };
+    let mut bytes = vec![0];
+    weights.iter().for_each(|weight| bytes.extend((*weight as f32).to_le_bytes()));
+    bytes.extend(raised.parts_from(&compact, first));
+    (0..node.depth).for_each(|_| bytes.extend(0f32.to_le_bytes()));
+    bytes
 }

@@ -2,7 +2,8 @@
 
 use super::guide::branch::{Conditioning, by_bounds, by_slack};
 use super::guide::random::Random;
-use super::proof::{Goal, Positive, Reason, Region, Ticket, Tree};
+use super::journal::{ROOM, leaf_of, told};
+use super::proof::{Goal, PhaseLog, Positive, Reason, Region, Settled, Ticket, Tree};
 use super::{End, Search, timed};
 use crate::bounds::{Bounds, Emptiness, Objective, Objective32};
 use crate::lp::{Point, Ray, Relaxed, RelaxedNetwork};
@@ -14,11 +15,13 @@ use std::time::Instant;
 /// A node: the phases fixed so far, as bounds.
 pub struct Phases {
     pub bounds: Bounds,
-    depth: u64,
+    pub depth: u64,
     /// The stage whose bounds the last conditioning may have changed.
     changed: usize,
     /// Its part of the search space.
     part: f64,
+    /// Its number in the goal's log.
+    number: u32,
 }
 
 /// A goal's search over phases: its open nodes, and what relaxes them.
@@ -29,6 +32,8 @@ pub struct GoalTree<'a, 'r> {
     tree: Tree,
     open: Vec<(Phases, Ticket)>,
     random: Random,
+    /// For a certificate.
+    log: Option<PhaseLog>,
 }
 
 /// What became of a node.
@@ -38,21 +43,22 @@ enum Step {
 }
 
 impl<'a, 'r> GoalTree<'a, 'r> {
-    fn new(region: &'r Region<'a>, goal: Goal<'a>, seed: u64) -> GoalTree<'a, 'r> {
+    fn new(region: &'r Region<'a>, goal: Goal<'a>, seed: u64, is_logged: bool) -> GoalTree<'a, 'r> {
         let (tree, ticket) = Tree::plant();
-        let root = Phases { bounds: region.bounds.clone(), depth: 0, changed: usize::MAX, part: 1.0 };
-        GoalTree { region, goal, relaxed: None, tree, open: vec![(root, ticket)], random: Random::new(seed) }
+        let root = Phases { bounds: region.bounds.clone(), depth: 0, changed: usize::MAX, part: 1.0, number: 0 };
+        let (open, random, log) = (vec![(root, ticket)], Random::new(seed), is_logged.then(PhaseLog::new));
+        GoalTree { region, goal, relaxed: None, tree, open, random, log }
     }
 }
 
 impl<'a> Search<'a> {
     /// Closes every goal of every region, or says what ended the search.
     pub fn peregrinn(&mut self, mut regions: Vec<Region<'a>>) -> Result<(), End> {
-        self.expect_proved(&regions)?;
         let goals: Vec<Vec<Goal>> = regions.iter_mut().map(|region| std::mem::take(&mut region.goals)).collect();
-        let seed = self.options.seed;
+        let (seed, proves) = (self.options.seed, self.proves());
         let tree = |(region, goals): (_, Vec<Goal<'a>>)| goals.into_iter().map(move |goal| (region, goal));
-        let trees = regions.iter().zip(goals).flat_map(tree).map(|(region, goal)| GoalTree::new(region, goal, seed));
+        let trees =
+            regions.iter().zip(goals).flat_map(tree).map(|(region, goal)| GoalTree::new(region, goal, seed, proves));
         let mut trees: Vec<GoalTree> = trees.collect();
         let tuning = self.tuning.peregrinn;
         let mut turn = if trees.len() > tuning.most_in_turn { u64::MAX } else { tuning.first_turn };
@@ -70,6 +76,7 @@ impl<'a> Search<'a> {
             for done in trees.extract_if(.., |tree| !is_open(tree)) {
                 // A tree with nothing open but not settled has lost a node: then its goal stays open.
                 if let Some(settled) = done.tree.settled() {
+                    self.note_phases(done.region.id, done.goal.number, done.log.as_ref());
                     self.close(done.goal, Reason::Phases(settled));
                 }
             }
@@ -92,45 +99,55 @@ impl<'a> Search<'a> {
             self.control.set_depth(node.depth);
             self.counters.max_depth = self.counters.max_depth.max(node.depth);
             match self.visit(tree, &mut node)? {
-                Step::Closed(reason) => self.close_node(tree, node.part, ticket, reason),
+                Step::Closed(reason) => self.close_node(tree, &node, ticket, reason),
                 Step::Split(conditioning) => self.condition(tree, node, ticket, conditioning),
             }
         }
         Ok(())
     }
 
-    fn close_node(&mut self, tree: &mut GoalTree, part: f64, ticket: Ticket, reason: Reason) {
+    fn close_node(&mut self, tree: &mut GoalTree, node: &Phases, ticket: Ticket, reason: Reason) {
         self.count(&reason);
-        self.control.add_closed(part / self.property.disjuncts.len() as f64);
+        self.control.add_closed(node.part / self.property.disjuncts.len() as f64);
+        if tree.log.is_some() {
+            let leaf = leaf_of(tree, node, &reason);
+            tree.log.iter_mut().for_each(|log| log.close(node.number, leaf.clone()));
+        }
         tree.tree.close(ticket, &reason);
     }
 
     /// Opens the two children, the suggested phase on top. A phase that contradicts the bounds is closed at once.
     fn condition(&mut self, tree: &mut GoalTree, node: Phases, ticket: Ticket, chosen: Conditioning) {
         let phases = [!chosen.on_first, chosen.on_first];
+        let neuron = self.shape.start(chosen.stage) + chosen.neuron;
+        let numbers = tree.log.as_mut().map_or([0; 2], |log| log.split(node.number, neuron));
         for (on, ticket) in phases.into_iter().zip(tree.tree.split(ticket)) {
             let mut child = Phases {
                 bounds: node.bounds.clone(),
                 depth: node.depth + 1,
                 changed: chosen.stage,
                 part: node.part / 2.0,
+                number: numbers[usize::from(on)],
             };
             match child.bounds.fix(chosen.stage, chosen.neuron, on) {
                 Ok(()) => tree.open.push((child, ticket)),
-                Err(Emptiness) => self.close_node(tree, child.part, ticket, Reason::Empty),
+                Err(Emptiness) => self.close_node(tree, &child, ticket, Reason::Empty),
             }
         }
     }
 
-    /// Visits the root of a goal alone: the reason, if that closes it, and the goal.
-    pub fn visit_root(&mut self, region: &Region<'a>, goal: Goal<'a>) -> Result<(Goal<'a>, Option<Reason>), End> {
-        let mut tree = GoalTree::new(region, goal, self.options.seed);
-        let (mut root, _) = tree.open.pop().expect("a tree that has just started");
-        let reason = match self.visit(&mut tree, &mut root)? {
-            Step::Closed(reason) => Some(reason),
-            Step::Split(_) => None,
-        };
-        Ok((tree.goal, reason))
+    /// Visits the root of a goal alone: its tree, if that closes it, and the goal.
+    pub fn visit_root(&mut self, region: &Region<'a>, goal: Goal<'a>) -> Result<(Goal<'a>, Option<Settled>), End> {
+        let mut tree = GoalTree::new(region, goal, self.options.seed, self.proves());
+        let (mut root, ticket) = tree.open.pop().expect("a tree that has just started");
+        match self.visit(&mut tree, &mut root)? {
+            Step::Closed(reason) => {
+                self.close_node(&mut tree, &root, ticket, reason);
+                self.note_phases(region.id, tree.goal.number, tree.log.as_ref());
+                Ok((tree.goal, tree.tree.settled()))
+            }
+            Step::Split(_) => Ok((tree.goal, None)),
+        }
     }
 
     /// Bound, decide, relax, try the point, pick a neuron.
@@ -159,9 +176,12 @@ impl<'a> Search<'a> {
     }
 
     /// Recomputes the bounds under the node's phases; the reason, if they exclude the goal.
-    fn bound(&mut self, tree: &GoalTree<'a, '_>, node: &mut Phases) -> Option<Reason> {
+    fn bound(&mut self, tree: &mut GoalTree<'a, '_>, node: &mut Phases) -> Option<Reason> {
         if node.depth == 0 {
             return None;
+        }
+        if let Some(log) = tree.log.as_mut().filter(|_| node.changed + 1 < self.shape.last()) {
+            log.bounded(node.number, node.changed + 1);
         }
         let start = Instant::now();
         let rows = &tree.goal.rows[..tree.goal.bounded];
@@ -177,10 +197,11 @@ impl<'a> Search<'a> {
         reason
     }
 
-    /// The paper's symbolic inference, or the raised bounds of the engine over phases.
+    /// The paper's symbolic inference, or the raised bounds of the engine over phases. A certificate's judge finds bounds under
+    /// phases by rules again, so that with one these are by rules too.
     fn propagate(&mut self, region: &Region, node: &mut Phases) -> Result<(), Emptiness> {
         let first = node.changed.saturating_add(1);
-        if self.options.inference == Inference::Symbolic {
+        if self.options.inference == Inference::Symbolic || self.proves() {
             return region.bounder.propagate(&mut node.bounds, first, &|_, _| self.control.stop().is_none());
         }
         for stage in first..self.shape.last() {
@@ -233,13 +254,19 @@ impl<'a> Search<'a> {
     }
 
     /// The reason, if the rigorous bound confirms that the multipliers exclude the node.
-    pub fn certify(&mut self, tree: &GoalTree, node: &Phases, ray: Ray) -> Option<Reason> {
+    ///
+    /// With a certificate weights are numbers that it can hold, and the bound is more than what a judge's rounding may cost.
+    pub fn certify(&mut self, tree: &GoalTree, node: &Phases, mut ray: Ray) -> Option<Reason> {
         let (inputs, outputs) = (self.shape.inputs, self.shape.outputs());
+        let room = if self.proves() { ROOM } else { 0.0 };
+        if self.proves() {
+            told(&mut ray);
+        }
         let bound = timed(&mut self.times.certify, || {
             let terms: Vec<(f64, &Objective)> = ray.rows.iter().copied().zip(&tree.goal.rows).collect();
             let objective = Objective::combination(&terms, inputs, outputs);
             tree.region.bounder.certify(&node.bounds, &objective, &ray.neurons)
         });
-        (bound > 0.0).then_some(Reason::Certified(ray))
+        (bound > room).then_some(Reason::Certified(ray))
     }
 }

@@ -47,9 +47,7 @@ impl<'a> Search<'a> {
             }
             if self.refine_stages(region, number)? {
                 self.close_by_phases(region, self.tuning.phases.rounds[number].property_nodes)?;
-                if !self.proves() {
-                    self.relax_goals(region)?;
-                }
+                self.relax_goals(region)?;
             }
         }
         Ok(())
@@ -156,9 +154,9 @@ impl<'a> Search<'a> {
         let mut kept = Vec::new();
         for goal in std::mem::take(&mut region.goals) {
             self.go_on()?;
-            let (goal, reason) = self.visit_root(region, goal)?;
-            match reason {
-                Some(reason) => self.close(goal, reason),
+            let (goal, settled) = self.visit_root(region, goal)?;
+            match settled {
+                Some(settled) => self.close(goal, Reason::Phases(settled)),
                 None => kept.push(goal),
             }
         }

@@ -30,7 +30,7 @@ impl<'a> Search<'a> {
         let mut regions = Vec::new();
         for (input, members) in groups {
             self.go_on()?;
-            let id = self.begin_region(members.iter().map(|(number, _)| *number).collect());
+            let id = self.begin_region(members.iter().map(|(number, _)| *number).collect(), false);
             let mut region = self.region(id, self.enclosure(input))?;
             for (number, ticket) in members {
                 self.go_on()?;

@@ -232,8 +232,7 @@ impl Verdict {
         let is_near = worst <= tuning.touch * gap.max(best.swing);
         let is_only_root = left.depth == 0 && question.roots.len() <= LANES;
         let undecided = batch.room.undecided.iter().filter(|lanes| **lanes >> lane & 1 == 1).count();
-        // What phases say of a cell is nothing that a certificate tells.
-        if undecided <= tuning.few_phases && (is_near || is_only_root) && !question.is_logged {
+        if undecided <= tuning.few_phases && (is_near || is_only_root) {
             self.judged.next = Next::Touched;
         }
     }

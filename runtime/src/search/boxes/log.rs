@@ -1,6 +1,6 @@
 //! What a certificate needs of the cells of a root: which were cut and where, and which disjuncts were closed on each.
 
-use crate::certificate::put;
+use crate::certificate::{RegionId, put};
 
 /// The cells of a root, as a tree.
 #[derive(Debug)]
@@ -13,6 +13,8 @@ struct Logged {
     /// Disjuncts that were closed there.
     closed: Vec<usize>,
     cut: Option<Cut>,
+    /// Its records, if boxes cannot close it.
+    region: Option<RegionId>,
 }
 
 #[derive(Debug)]
@@ -40,18 +42,27 @@ impl CellLog {
         [below, below + 1]
     }
 
-    /// The tree as a certificate has it, of some disjuncts, ascending.
-    pub fn tree(&self, disjuncts: &[usize]) -> Vec<u8> {
-        let (mut bytes, mut open) = (vec![], vec![0u32]);
+    /// That a cell has records of its own.
+    pub fn hand_on(&mut self, node: u32, region: RegionId) {
+        self.nodes[node as usize].region = Some(region);
+    }
+
+    /// The tree as a certificate has it, of some disjuncts, ascending, and where the records of cells belong.
+    pub fn tree(&self, disjuncts: &[usize]) -> (Vec<u8>, Vec<(usize, RegionId)>) {
+        let (mut bytes, mut open, mut places) = (vec![], vec![0u32], vec![]);
         while let Some(node) = open.pop() {
-            let Logged { closed, cut } = &self.nodes[node as usize];
+            let Logged { closed, cut, region } = &self.nodes[node as usize];
             for disjunct in closed.iter().filter(|disjunct| disjuncts.binary_search(disjunct).is_ok()) {
                 bytes.push(2);
                 put(&mut bytes, *disjunct);
             }
-            match cut {
-                None => bytes.push(0),
-                Some(Cut { input, at, below, above }) => {
+            match (cut, region) {
+                (None, None) => bytes.push(0),
+                (None, Some(region)) => {
+                    bytes.push(3);
+                    places.push((bytes.len(), *region));
+                }
+                (Some(Cut { input, at, below, above }), _) => {
                     bytes.push(1);
                     put(&mut bytes, *input);
                     bytes.extend(at.to_le_bytes());
@@ -59,6 +70,6 @@ impl CellLog {
                 }
             }
         }
-        bytes
+        (bytes, places)
     }
 }

@@ -18,7 +18,7 @@ use super::guide::cuts::first_cuts;
 use super::proof::{Reason, Region, Ticket};
 use super::{End, Search};
 use crate::bounds::Objective;
-use crate::certificate::UNTOLD;
+use crate::certificate::RegionId;
 use crate::property::Row;
 use crate::report::{Activity, Chosen};
 use cell::{Cell, Judged, Next};
@@ -26,7 +26,7 @@ use crew::{Crew, Given, Work, with_crew};
 use log::CellLog;
 use pg_core::boxes::{LANES, Places};
 use question::{Question, Root};
-use std::collections::VecDeque;
+use std::collections::{HashSet, VecDeque};
 use std::sync::Arc;
 
 /// What a search over boxes leaves.
@@ -130,7 +130,7 @@ impl<'a> Search<'a> {
             while !cells.coarse.is_empty() || !cells.fine.is_empty() || crew.busy() > 0 {
                 self.go_on()?;
                 if is_trial && !trial.gets_on(self.counters.nodes, 1.0 - self.work.closed, tuning.gets_on) {
-                    self.note_cells(&question, &cells);
+                    self.note_cells(&question, &cells, &HashSet::new());
                     return Ok(Split::GaveUp(self.give_up(&question)));
                 }
                 cells.hand_out(&mut crew, self.most_batches(), self.threads());
@@ -145,19 +145,38 @@ impl<'a> Search<'a> {
                     self.try_near(question.roots[root].goals[goal].disjunct, &point)?;
                 }
             }
-            self.note_cells(&question, &cells);
-            self.regions_of(&question, cells.rest).map(Split::Rest)
+            let ids = self.hand_on(&question, &mut cells);
+            let goals = cells.rest.iter().flat_map(|open| open.cell.open.iter().map(|&goal| (open.cell.root, goal)));
+            let handed_on = goals.map(|(root, goal)| question.roots[root].goals[goal].tree).collect();
+            self.note_cells(&question, &cells, &handed_on);
+            self.regions_of(&question, cells.rest, ids).map(Split::Rest)
         })
     }
 
-    /// Notes the cells of all roots for the disjuncts that are closed on all of them, if there is to be a certificate.
-    fn note_cells(&mut self, question: &Question<'a>, cells: &Cells) {
+    /// Gives the cells that say no more regions of their own in the certificate, if there is to be one: the numbers of these.
+    fn hand_on(&mut self, question: &Question<'a>, cells: &mut Cells) -> Vec<RegionId> {
+        let mut ids = Vec::with_capacity(cells.rest.len());
+        for OpenCell { cell, .. } in &cells.rest {
+            let goals = &question.roots[cell.root].goals;
+            let id = self.begin_region(cell.open.iter().map(|&goal| goals[goal].number).collect(), true);
+            if let Some(log) = cells.logs.get_mut(cell.root) {
+                log.hand_on(cell.node, id);
+            }
+            ids.push(id);
+        }
+        ids
+    }
+
+    /// Notes the cells of all roots for the disjuncts that are closed on all of them but for those that are handed on, if there
+    /// is to be a certificate.
+    fn note_cells(&mut self, question: &Question<'a>, cells: &Cells, handed_on: &HashSet<usize>) {
         for (root, log) in question.roots.iter().zip(&cells.logs) {
-            let closed = root.goals.iter().filter(|goal| self.proof.is_settled(goal.tree));
-            let closed: Vec<usize> = closed.map(|goal| goal.number).collect();
-            if !closed.is_empty() {
-                let tree = log.tree(&closed);
-                self.note_cells_of(closed, &tree);
+            let is_told = |tree: usize| self.proof.is_settled(tree) || handed_on.contains(&tree);
+            let told = root.goals.iter().filter(|goal| is_told(goal.tree));
+            let told: Vec<usize> = told.map(|goal| goal.number).collect();
+            if !told.is_empty() {
+                let (tree, places) = log.tree(&told);
+                self.note_cells_of(told, &tree, &places);
             }
         }
     }
@@ -316,12 +335,18 @@ impl<'a> Search<'a> {
     }
 
     /// Stubborn cells as regions, bounded in float64.
-    fn regions_of(&mut self, question: &Question<'a>, cells: Vec<OpenCell>) -> Result<Vec<Region<'a>>, End> {
+    fn regions_of(
+        &mut self,
+        question: &Question<'a>,
+        cells: Vec<OpenCell>,
+        ids: Vec<RegionId>,
+    ) -> Result<Vec<Region<'a>>, End> {
         let mut regions = Vec::with_capacity(cells.len());
-        for OpenCell { cell, tickets } in cells {
+        for (OpenCell { cell, tickets }, id) in cells.into_iter().zip(ids) {
             self.go_on()?;
             let (bounder, bounds) = self.bound_box(cell.lower, cell.upper, None);
-            let mut region = Region { id: UNTOLD, bounder, bounds, goals: vec![] };
+            let mut region = Region { id, bounder, bounds, goals: vec![] };
+            self.note_bounds(&region);
             for (&goal, ticket) in cell.open.iter().zip(tickets) {
                 let goal = &question.roots[cell.root].goals[goal];
                 let goal = self.goal(&region, goal.disjunct, (goal.number, goal.tree), ticket);

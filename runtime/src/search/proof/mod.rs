@@ -6,6 +6,7 @@ pub mod contract;
 pub mod exact;
 pub mod forms;
 pub mod parts;
+mod phase_log;
 pub mod planes;
 mod raised;
 mod reason;
@@ -14,6 +15,7 @@ mod region;
 pub mod sweep;
 mod tree;
 
+pub use phase_log::PhaseLog;
 pub use raised::RaisedGoal;
 pub use reason::{ClosedBy, Lemma, Positive, Reason};
 pub use region::{Goal, Region};
