@@ -1,18 +1,22 @@
 //! `verify PROP.vnnlib` and `robust IMAGE.csv`: what is asked about a network.
 
 use super::run::{Run, RunArgs};
+use super::split::decide_part;
 use crate::ending;
 use crate::property::{Decimal, Property, Side, Source, Tensors, parse_image};
 use clap::Args;
 use pg_core::{Network, Tensor};
 use serde::Serialize;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 #[derive(Args, Debug)]
 pub struct Verify {
     /// The counterexamples to look for: VNN-LIB 1.0 or 2.0, plain or .gz
     #[arg(value_name = "PROP.vnnlib")]
     property: PathBuf,
+    /// Solve only this part of the question, which `split` has written
+    #[arg(long, value_name = "DIR/K")]
+    sub: Option<PathBuf>,
     #[command(flatten)]
     pub run: RunArgs,
 }
@@ -65,16 +69,20 @@ pub struct Robustness {
 impl Verify {
     /// Answers for this network and returns the exit code.
     pub fn decide(&self, network: &dyn Network, run: &Run) -> Result<u8, String> {
-        run.answer(network, &self.question(network)?)
+        let question = question(network, &self.property)?;
+        match &self.sub {
+            Some(part) => decide_part(network, run, &question, part),
+            None => run.answer(network, &question),
+        }
     }
+}
 
-    fn question(&self, network: &dyn Network) -> Result<Question, String> {
-        ending::admit_property(network.model().ending)?;
-        let source = Source::read(&self.property).map_err(|e| e.to_string())?;
-        let property =
-            Property::parse_for(&source.text, &source.origin, &tensors(network)).map_err(|e| e.to_string())?;
-        Question::new(network, property, source)
-    }
+/// The question that a property is of this network.
+pub fn question(network: &dyn Network, property: &Path) -> Result<Question, String> {
+    ending::admit_property(network.model().ending)?;
+    let source = Source::read(property).map_err(|e| e.to_string())?;
+    let property = Property::parse_for(&source.text, &source.origin, &tensors(network)).map_err(|e| e.to_string())?;
+    Question::new(network, property, source)
 }
 
 impl Robust {
