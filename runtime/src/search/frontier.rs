@@ -15,12 +15,23 @@ use crate::verdict::{StopReason, Verdict};
 use std::collections::BTreeMap;
 use std::path::Path;
 
+/// In seconds.
+const MOMENT: f64 = 1.0;
+
 /// That a search is to be split when its time is up.
 pub struct Splitting {
     /// Leaves that there should be.
-    pub wanted: usize,
+    wanted: usize,
+    /// That there is something to split: cells, or regions with the goals that plain bounds leave.
+    pub has_root: bool,
     /// The disjuncts of each box, and what became of it.
     pub cells: Option<Vec<(Vec<usize>, Tree)>>,
+}
+
+impl Splitting {
+    pub fn new(wanted: usize) -> Splitting {
+        Splitting { wanted, has_root: false, cells: None }
+    }
 }
 
 /// What a search has left open.
@@ -57,7 +68,7 @@ pub fn split(
     let mut frontier = None;
     let (proof, tickets) = Proof::of(asked.property.disjuncts.len());
     let outcome = conduct(asked, Some(journal), proof, |search| {
-        search.splitting = Some(Splitting { wanted, cells: None });
+        search.splitting = Some(Splitting::new(wanted));
         let mut regions = vec![];
         match search.run(tickets, &mut regions) {
             Err(End::Stopped(StopReason::Timeout)) => {
@@ -74,15 +85,21 @@ pub fn split(
 }
 
 impl<'a> Search<'a> {
-    /// Whether to go on: with fewer open cells than there should be, for as long again as was given.
+    /// That there is something to split from now on.
+    pub fn has_root(&mut self) {
+        self.splitting.iter_mut().for_each(|splitting| splitting.has_root = true);
+    }
+
+    /// Whether to go on with boxes: to split them there should be as many as are wanted, which may take as long again as was given,
+    /// and a moment.
     pub fn goes_on(&self, open: usize) -> Result<(), End> {
         let is_patient = |wanted: usize| {
             let limit = self.control.progress().limit.unwrap_or(0.0);
-            open < wanted && self.control.elapsed().as_secs_f64() < 2.0 * limit
+            open < wanted && self.control.elapsed().as_secs_f64() < 2.0 * limit + MOMENT
         };
-        match (&self.splitting, self.control.stop()) {
-            (Some(splitting), Some(StopReason::Timeout)) if is_patient(splitting.wanted) => Ok(()),
-            _ => self.go_on(),
+        match (self.control.stop(), &self.splitting) {
+            (Some(StopReason::Timeout), Some(splitting)) if is_patient(splitting.wanted) => Ok(()),
+            (reason, _) => reason.map_or(Ok(()), |reason| Err(End::Stopped(reason))),
         }
     }
 

@@ -192,11 +192,13 @@ impl<'a> Search<'a> {
         // Of a goal without rows every input is a counterexample: no bound excludes it.
         let has_rows = regions.iter().flat_map(|region| &region.goals).all(|goal| !goal.rows.is_empty());
         if !self.raises() || !has_rows {
+            self.has_root();
             return self.peregrinn(regions);
         }
         if self.shape.last() > 0 {
             regions.iter().try_for_each(|region| self.attack_goals(region, 0))?;
         }
+        self.has_root();
         if self.options.engine != Engine::Peregrinn {
             if !self.proves() {
                 regions.iter_mut().try_for_each(|region| self.propagate_goals(region))?;
@@ -254,8 +256,12 @@ impl<'a> Search<'a> {
         !boxes.iter().all(|region| program.excludes_overflow(region.program_enclosure(), &is_worth))
     }
 
+    /// A search that is to be split goes on until there is something to split.
     fn go_on(&self) -> Result<(), End> {
-        self.control.stop().map_or(Ok(()), |reason| Err(End::Stopped(reason)))
+        match (self.control.stop(), &self.splitting) {
+            (Some(StopReason::Timeout), Some(splitting)) if !splitting.has_root => Ok(()),
+            (reason, _) => reason.map_or(Ok(()), |reason| Err(End::Stopped(reason))),
+        }
     }
 
     /// For a solver that was told to stop: the reason, whatever the clock says since.

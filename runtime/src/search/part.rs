@@ -51,7 +51,7 @@ pub fn solve(
 pub fn split_again(asked: Asked, leaves: &Leaves, wanted: usize) -> Result<(Outcome, Option<Frontier>), String> {
     let mut frontier = None;
     let outcome = on_leaves(asked, leaves, None, |search, tickets| {
-        search.splitting = Some(Splitting { wanted, cells: None });
+        search.splitting = Some(Splitting::new(wanted));
         Ok(match search.split_leaves(leaves, tickets, wanted)? {
             Ok(found) => {
                 frontier = Some(found);

@@ -160,11 +160,12 @@ impl<'a> Search<'a> {
             }
             result
         });
-        self.keep_open(&question, &cells);
-        if !gets_on? {
+        if matches!(gets_on, Ok(false)) {
             self.note_cells(&question, &cells, &HashSet::new());
             return Ok(Split::GaveUp(self.give_up(&question)));
         }
+        self.keep_open(&question, &cells);
+        gets_on?;
         let ids = self.hand_on(&question, &mut cells);
         let goals = cells.rest.iter().flat_map(|open| open.cell.open.iter().map(|&goal| (open.cell.root, goal)));
         let handed_on = goals.map(|(root, goal)| question.roots[root].goals[goal].tree).collect();
@@ -343,6 +344,7 @@ impl<'a> Search<'a> {
     /// Keeps what is open of each root, if that may be split into parts.
     fn keep_open(&mut self, question: &Question<'a>, cells: &Cells) {
         let Some(splitting) = &mut self.splitting else { return };
+        splitting.has_root = true;
         let roots = question.roots.iter().zip(&cells.logs).map(|(root, log)| {
             let disjuncts: Vec<usize> = root.goals.iter().map(|goal| goal.number).collect();
             (disjuncts.clone(), log.frontier(disjuncts))
