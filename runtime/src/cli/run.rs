@@ -71,8 +71,7 @@ impl Run {
     /// Searches, tells the verdict and returns its exit code.
     pub fn answer(&self, network: &dyn Network, question: &Question) -> Result<u8, String> {
         let options = self.options_of(question)?;
-        let certificate =
-            self.outputs.proof.as_ref().map(|path| self.certificate(path, network, question)).transpose()?;
+        let certificate = self.proof()?.map(|path| self.certificate(path, network, question)).transpose()?;
         self.conduct(network, question, &options, GRACE, || {
             let (property, control) = (&question.property, &*self.control);
             Ok(match certificate {
@@ -91,6 +90,13 @@ impl Run {
             return Err(REAL_ONLY.into());
         }
         Ok(Options { semantics, ..self.options.clone() })
+    }
+
+    /// Where a certificate goes, if there is to be one. That of an earlier run goes.
+    pub fn proof(&self) -> Result<Option<&Path>, String> {
+        let Some(path) = self.outputs.proof.as_deref() else { return Ok(None) };
+        remove(path).map_err(|e| format!("--proof: cannot write {}: {e}", path.display()))?;
+        Ok(Some(path))
     }
 
     /// Tells what a search comes to, and returns its exit code.
@@ -132,16 +138,14 @@ impl Run {
         })
     }
 
-    /// Where the records of a certificate go, and what it is about. A certificate of an earlier run goes. A property that came
-    /// as no text is written beside it.
-    pub fn certificate<'q>(
+    /// Where the records of a certificate go, and what it is about. A property that came as no text is written beside it.
+    fn certificate<'q>(
         &self,
         path: &Path,
         network: &'q dyn Network,
         question: &Question,
     ) -> Result<(Journal, Heading<'q>), String> {
         let trouble = |e: io::Error| format!("--proof: cannot write {}: {e}", path.display());
-        remove(path).map_err(trouble)?;
         let property = match &question.text {
             None => question.sha256.clone(),
             Some(text) => {
