@@ -154,7 +154,6 @@ fn split_open(asked: Asked, folder: &Folder, open: &[OpenPart], outcome: &mut Ou
     let (mut told, mut longest) = (String::new(), 0.0f64);
     for OpenPart { name, part, timed_out, .. } in open {
         let (Some(part), Some(seconds)) = (part, timed_out) else { continue };
-        longest = longest.max(*seconds);
         let (found, count) = work::split_again(asked, folder, part, PIECES)?;
         outcome.counters.add(&found.counters);
         let path = folder.path(name, "");
@@ -162,8 +161,9 @@ fn split_open(asked: Asked, folder: &Folder, open: &[OpenPart], outcome: &mut Ou
             outcome.verdict = found.verdict;
             return Ok(told);
         }
+        longest = if count > 0 { longest.max(*seconds) } else { longest };
         told += &match count {
-            0 => format!("{}: nothing of it is open\n", path.display()),
+            0 => format!("{}: nothing of it is open any more; merge again\n", path.display()),
             _ => format!("{0}: split into {0}.1 to {0}.{count}\n", path.display()),
         };
     }
