@@ -226,8 +226,11 @@ def disjuncts(data, inputs, outputs):
 class Network:
     """The affine maps between the stages, integers over D: stage 0 is the inputs, stage `top` the output."""
 
-    def __init__(self, count, stages, output, widths):
-        """The neurons that the widths keep."""
+    def __init__(self, count, stages, output, widths, program):
+        """The neurons that the widths keep; `program` if it is the float32 program that evaluates them."""
+        self.program = program
+        for c in {c for stage in stages + [output] for form in stage for c in form.values()} if program else ():
+            ensure(abs(c) < 2 ** 127 and Fraction(*struct.unpack("<f", struct.pack("<f", c))) == c, "a coefficient of no program")
         first = list(itertools.accumulate(map(len, stages), initial=count))
         keep, read, self.top = [], {key for form in output for key in form}, len(stages) + 1
         ensure(len(widths) == len(stages), "the count of stages")
@@ -251,7 +254,17 @@ class Network:
         ends = [(a * max(l, 0), a * max(u, 0)) if s else (a * l, a * u)
                 for s, block in self.rows[k].items() for a, l, u in zip(block[j], b[0][s], b[1][s])]
         low, high = (R * self.bias[k][j] + sum(itertools.starmap(pick, ends)) for pick in (min, max))
-        return low // self.D, -(-high // self.D)
+        return low // self.D - self.off(k, j, b), -(-high // self.D) + self.off(k, j, b)
+
+    def off(self, k, j, b):
+        """What a program's sum may be off by, over R."""
+        if not self.program:
+            return 0
+        reads = [(abs(a), max(abs(l) * (not s), u, -u * (not s))) for s, block in self.rows[k].items()
+                 for a, l, u in zip(block[j], b[0][s], b[1][s]) if a]
+        size, count = sum(a * most for a, most in reads) + R * abs(self.bias[k][j]), len(reads) + 1
+        ensure(size < self.D * R << 100 and count < 1 << 18, "a sum that may overflow, or is too long")
+        return size * count // (self.D * ((1 << 24) - count)) + 2
 
     def neuron(self, k, j, sign):
         """A neuron, or its opposite."""
@@ -289,7 +302,7 @@ class Network:
                 const += min(*ends, 0) if l < 0 < u else min(ends)
                 nu[j] = v
             nu = list(map(add, nu, line.seed)) if k == line.top else nu
-            const += R * sum(map(mul, nu, self.bias[k]))
+            const += R * sum(map(mul, nu, self.bias[k])) - D * sum(abs(v) * self.off(k, j, b) for j, v in enumerate(nu) if v)
             used = [v for v in nu if v]
             for s, columns in self.columns[k].items():  # μ of a neuron that is off plays no part, and stays 0
                 mu[s] = [m + sum(map(mul, itertools.compress(column, nu), used)) if not s or u > 0 else 0
@@ -371,8 +384,9 @@ class Judge(Reader):
         self.data, digest = self.data[:-32], self.data[-32:]
         ensure(hashlib.sha256(self.data).digest() == digest, "the digest")
         ensure(self.take(68) == b"PGC1" + hashes, "it is not about these files")
-        ensure((name := self.take(self.integer())).decode(errors="ignore").encode() == name and self.take(1) == b"\0", "the heading")
-        self.net, self.disjuncts = Network(*parts, [self.integer() for _ in range(self.integer())]), found
+        ensure((name := self.take(self.integer())).decode(errors="ignore").encode() == name, "the heading")
+        ensure((arithmetic := self.take(1)[0]) < 2, "the arithmetic")
+        self.net, self.disjuncts = Network(*parts, [self.integer() for _ in range(self.integer())], arithmetic == 1), found
         left = set(range(len(found)))
         while (kind := self.take(1)) == b"\1":
             self.records += 1

@@ -192,14 +192,8 @@ impl<'n> Bounder<'n> {
                     }
                     self.rounded += i64::from(part.source == 0);
                 }
-                if row.error != 0 {
-                    let sizes = part.terms.iter().map(|&(column, _)| region.range(column as usize));
-                    let size: i128 = sizes.map(|(l, u)| i128::from(l.abs().max(u.abs()))).sum();
-                    let cost =
-                        (factor.abs() * i128::from(row.error)).checked_mul(size).ok_or_else(Refused::overflow)?;
-                    self.total.add(-cost, added + region.grids[part.source])?;
-                }
             }
+            region.charge(&mut self.total, stage, j, (factor, exponent))?;
         }
         self.total.add(bias, exponent + layer.bias_scale)
     }

@@ -9,9 +9,8 @@
 //! times the radius, and costs −μ·Σ|σ_i|. A neuron takes first what makes pulls shorter, since that costs nothing, then the
 //! same part of all that is left; those that can be largest take first. Which σ is taken is a choice, and any is sound.
 
-use crate::fixed::Layer;
 use crate::number::{bits, shift_down};
-use crate::region::{Region, Total};
+use crate::region::{Region, Total, UNIT};
 use crate::{Refused, refused};
 
 /// A neuron, by its place in the order, that counts so many times, more than 0, in units of 2^−exponent.
@@ -68,7 +67,7 @@ impl Hull {
         for (stage, j, neuron) in net.hidden() {
             // One that is decided may have a looser bound later.
             if hull.spread[stage] {
-                let (made, exponent) = hull.neuron(&net.layers[stage], j)?;
+                let (made, exponent) = hull.neuron(region, stage, j)?;
                 found.push((neuron, made, exponent));
             }
         }
@@ -91,20 +90,20 @@ impl Hull {
     }
 
     /// A neuron's reaches and half of what it can be, and the exponent of their unit.
-    fn neuron(&self, layer: &Layer, j: usize) -> Result<(Neuron, i32), Refused> {
-        let row = &layer.rows[j];
-        let (mut most, mut total, mut size) = (0i128, 0i128, 0i128);
+    fn neuron(&self, region: &Region, stage: usize, j: usize) -> Result<(Neuron, i32), Refused> {
+        let (layer, row) = (&region.net.layers[stage], &region.net.layers[stage].rows[j]);
+        let (mut most, mut total) = (0i128, 0i128);
         for &(column, weight) in row.terms() {
             let (centre, radius) = (self.centre[column as usize], self.radius[column as usize]);
             let reach = i128::from(weight.abs()) * i128::from(radius);
             most += i128::from(weight) * i128::from(centre) + reach;
             total += reach;
-            size += i128::from(centre.abs()) + i128::from(radius);
         }
-        most += i128::from(row.error) * size;
         let exponent = layer.scale + self.grid;
-        let bias = shift_down(-i128::from(row.bias.1), exponent - layer.bias_scale);
-        most -= bias.ok_or_else(Refused::overflow)?;
+        let mut less = Total::default();
+        less.add(-i128::from(row.bias.1), layer.bias_scale)?;
+        region.charge(&mut less, stage, j, (1, 0))?;
+        most -= shift_down(less.0, exponent - UNIT).ok_or_else(Refused::overflow)?;
         let excess = bits(total).max(bits(most)).saturating_sub(REACH_BITS);
         let reaches = row.terms().map(|&(column, weight)| {
             let reach = (i128::from(weight.abs()) * i128::from(self.radius[column as usize])) >> excess;

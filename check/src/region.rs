@@ -3,7 +3,7 @@
 //! Everything is an integer times a power of two. The box is rounded outward to 48 bits, and so are bounds, which begin as
 //! what intervals say: each neuron's range from the ranges of what it reads.
 
-use crate::fixed::{Fixed, small};
+use crate::fixed::{Fixed, ROUNDING, small};
 use crate::hull::Hull;
 use crate::number::{Dyadic, Ratio, bits, shift_down};
 use crate::{Refused, refused};
@@ -70,6 +70,10 @@ impl<'n> Region<'n> {
                 region.sides.push([outward(low, grid - UNIT)?, outward(high, grid - UNIT)?]);
             }
         }
+        // Sums of magnitudes that have a place here stay far below the largest float32, so that nothing overflows.
+        for j in if net.is_float32 { 0..net.layers[net.last()].rows.len() } else { 0..0 } {
+            region.interval(net.last(), j)?;
+        }
         Ok(region)
     }
 
@@ -79,24 +83,48 @@ impl<'n> Region<'n> {
     pub fn interval(&self, stage: usize, j: usize) -> Result<[i128; 2], Refused> {
         let layer = &self.net.layers[stage];
         let row = &layer.rows[j];
-        let (mut low, mut negated) = (Total::default(), Total::default());
+        let mut low = Total::default();
+        self.charge(&mut low, stage, j, (1, 0))?;
+        let mut negated = low;
         low.add(row.bias.0.into(), layer.bias_scale)?;
         negated.add(-i128::from(row.bias.1), layer.bias_scale)?;
         for part in &row.parts {
-            let (mut least, mut most, mut size) = (0i128, 0i128, 0i128);
+            let (mut least, mut most) = (0i128, 0i128);
             for &(column, weight) in &part.terms {
                 let (from, to) = self.range(column as usize);
                 let (a, b) = (i128::from(weight) * i128::from(from), i128::from(weight) * i128::from(to));
                 least += a.min(b);
                 most += a.max(b);
-                size += i128::from(from.abs().max(to.abs()));
             }
-            let error = i128::from(row.error) * size;
             let exponent = layer.scale + self.grids[part.source];
-            low.add(least - error, exponent)?;
-            negated.add(-(most + error), exponent)?;
+            low.add(least, exponent)?;
+            negated.add(-most, exponent)?;
         }
         Ok([low.0, negated.0])
+    }
+
+    /// Takes from a total what a neuron's z may differ by from the sum of its row, times factor·2^−exponent: its coefficients may
+    /// be known up to an error, and a program's sum is rounded.
+    pub fn charge(&self, total: &mut Total, stage: usize, j: usize, by: (i128, i32)) -> Result<(), Refused> {
+        let (layer, row) = (&self.net.layers[stage], &self.net.layers[stage].rows[j]);
+        let (factor, exponent) = (by.0.abs(), by.1);
+        for part in if row.error == 0 && row.rounding.is_none() { &[] } else { &row.parts[..] } {
+            let (mut read, mut size) = (0i128, 0i128);
+            for &(column, weight) in &part.terms {
+                let (l, u) = self.range(column as usize);
+                let most = i128::from(l.abs().max(u.abs()));
+                read += most;
+                size += most * i128::from(weight.abs() + row.error);
+            }
+            let own = exponent + layer.scale + self.grids[part.source];
+            total.take(factor * i128::from(row.error), read, own)?;
+            let relative = row.rounding.map_or(0, |(relative, _)| relative);
+            total.take(factor * i128::from(relative), size, own + ROUNDING)?;
+        }
+        let Some((relative, products)) = row.rounding else { return Ok(()) };
+        let bias = row.bias.0.abs().max(row.bias.1.abs());
+        total.take(factor * i128::from(relative), bias.into(), exponent + layer.bias_scale + ROUNDING)?;
+        total.take(factor, products.into(), exponent + 149)
     }
 
     /// The range of a variable, an input or an activation.
@@ -153,5 +181,12 @@ impl Total {
         let term = shift_down(value, UNIT.saturating_sub(exponent));
         self.0 = term.and_then(|term| self.0.checked_add(term)).ok_or_else(Refused::overflow)?;
         Ok(())
+    }
+
+    /// Takes factor·size·2^−exponent, neither below 0, the size rounded up to 32 bits.
+    fn take(&mut self, factor: i128, size: i128, exponent: i32) -> Result<(), Refused> {
+        let excess = bits(size).saturating_sub(32);
+        let cost = factor.checked_mul(-(-size >> excess)).ok_or_else(Refused::overflow)?;
+        self.add(-cost, exponent - excess as i32)
     }
 }

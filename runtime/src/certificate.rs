@@ -6,6 +6,7 @@
 //! is left out.
 
 use crate::files::{Draft, Hash, scratch};
+use crate::options::Semantics;
 use serde::Serialize;
 use std::collections::BTreeSet;
 use std::fmt;
@@ -32,6 +33,7 @@ pub struct Heading<'h> {
     pub generator: &'h str,
     /// The widths of the hidden stages.
     pub widths: Vec<usize>,
+    pub semantics: Semantics,
 }
 
 /// A region of the journal: disjuncts of one box.
@@ -260,7 +262,10 @@ impl Heading<'_> {
         head.extend(from_hex(&self.property)?);
         put(&mut head, self.generator.len());
         head.extend(self.generator.as_bytes());
-        head.push(0);
+        head.push(match self.semantics {
+            Semantics::Real => 0,
+            Semantics::Float32 => 1,
+        });
         put(&mut head, self.widths.len());
         self.widths.iter().for_each(|&width| put(&mut head, width));
         Ok(head)

@@ -8,6 +8,7 @@ use super::{answer, complain, json, say, signals};
 use crate::certificate::{Heading, Journal};
 use crate::files::{remove, sha256, write_atomically};
 use crate::options::{Options, Semantics};
+use crate::property::Property;
 use crate::report::{Activity, Control, Counters, Times};
 use crate::search::{self, Outcome};
 use crate::tuning::Tuning;
@@ -23,15 +24,28 @@ use std::time::{Duration, Instant};
 
 /// What a certificate says that it is from.
 const TOOL: &str = concat!("pg-codegen ", env!("CARGO_PKG_VERSION"));
-/// Why a certificate is refused.
-const REAL_ONLY: &str = "--proof: a certificate is about the network in real arithmetic, and this question about its float32 \
-    program; give --semantics real, or no --proof";
+/// Why a certificate about a float32 program is refused.
+const NOT_THE_MODELS: &str = "--proof: the float32 program has other coefficients than the model, which were folded, and a \
+    certificate starts at the model; give --semantics real, or no --proof";
+const NO_FLOATS: &str = "--proof: the property fixes inputs at numbers that are no float32, which the program cannot have as \
+    they are; give --semantics real, or no --proof";
 /// How often the progress line is drawn.
 const TICK: Duration = Duration::from_millis(200);
 /// How long after it should have stopped a search is waited for.
 const GRACE: Duration = Duration::from_secs(3);
 /// As much as a main thread has.
 const STACK: usize = 8 << 20;
+
+/// Whether a certificate can be about the float32 program: where the judge, too, finds it in the model and the inputs in the property.
+fn may_certify_program(network: &dyn Network, property: &Property) -> Result<(), String> {
+    if !network.shape().is_exact() {
+        return Err(NOT_THE_MODELS.into());
+    }
+    match property.disjuncts.iter().all(|disjunct| disjunct.region.is_of_floats()) {
+        true => Ok(()),
+        false => Err(NO_FLOATS.into()),
+    }
+}
 
 #[derive(Args, Clone, Debug)]
 pub struct RunArgs {
@@ -69,7 +83,7 @@ impl Run {
             Options { semantics: Some(self.options.semantics_of(&question.property)), ..self.options.clone() };
         let options = &options;
         if self.outputs.proof.is_some() && options.semantics == Some(Semantics::Float32) {
-            return Err(REAL_ONLY.into());
+            may_certify_program(network, &question.property)?;
         }
         for note in question.notes.iter().filter(|_| !self.outputs.quiet) {
             say(&format!("note: {note}\n"));
@@ -78,7 +92,7 @@ impl Run {
         signals::catch(self.control.clone(), status.clone());
         let (sender, receiver) = mpsc::channel();
         let certificate =
-            self.outputs.proof.as_ref().map(|path| self.certificate(path, network, question)).transpose()?;
+            self.outputs.proof.as_ref().map(|path| self.certificate(path, network, question, options)).transpose()?;
         let search = move || {
             let (property, control) = (&question.property, &*self.control);
             let _ = sender.send(match certificate {
@@ -108,6 +122,7 @@ impl Run {
         path: &Path,
         network: &'q dyn Network,
         question: &Question,
+        options: &Options,
     ) -> Result<(Journal, Heading<'q>), String> {
         let trouble = |e: io::Error| format!("--proof: cannot write {}: {e}", path.display());
         remove(path).map_err(trouble)?;
@@ -121,7 +136,8 @@ impl Run {
                 sha256(text.as_bytes())
             }
         };
-        let heading = Heading { model: model.sha256, property, generator: TOOL, widths };
+        let semantics = options.semantics_of(&question.property);
+        let heading = Heading { model: model.sha256, property, generator: TOOL, widths, semantics };
         Ok((Journal::new(path).map_err(trouble)?, heading))
     }
 
