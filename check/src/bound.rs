@@ -14,7 +14,7 @@ use crate::fixed::{Fixed, small};
 use crate::form::Form;
 use crate::hull::Turn;
 use crate::number::{Dyadic, bits, shift_down};
-use crate::region::{Region, Total};
+use crate::region::{Region, Total, UNIT};
 
 /// Bits of coefficients after rounding: with 57 bits of a bound, thousands of products of both have room.
 const BITS: u32 = 50;
@@ -193,7 +193,7 @@ impl<'n> Bounder<'n> {
                     self.rounded += i64::from(part.source == 0);
                 }
             }
-            region.charge(&mut self.total, stage, j, (factor, exponent))?;
+            self.total.take(factor.abs(), region.off[self.net.first(stage) + j], exponent + UNIT)?;
         }
         self.total.add(bias, exponent + layer.bias_scale)
     }

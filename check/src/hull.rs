@@ -100,9 +100,8 @@ impl Hull {
             total += reach;
         }
         let exponent = layer.scale + self.grid;
-        let mut less = Total::default();
+        let mut less = Total(-region.off[region.net.first(stage) + j]);
         less.add(-i128::from(row.bias.1), layer.bias_scale)?;
-        region.charge(&mut less, stage, j, (1, 0))?;
         most -= shift_down(less.0, exponent - UNIT).ok_or_else(Refused::overflow)?;
         let excess = bits(total).max(bits(most)).saturating_sub(REACH_BITS);
         let reaches = row.terms().map(|&(column, weight)| {

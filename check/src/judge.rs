@@ -224,6 +224,7 @@ impl<'j> Judge<'j> {
         let value = self.file.float()?;
         let Dyadic { mantissa, exponent } = value;
         let least = value.ceil_scaled(UNIT).ok_or_else(Refused::overflow)?;
+        region.refresh(stage)?;
         let start = Start::side(stage, neuron, side);
         let sign = start.nu[0].1;
         self.say(|| format!("bound: stage {stage} neuron {neuron} times {sign} is at least {mantissa}·2^{exponent}"));
@@ -250,6 +251,7 @@ impl<'j> Judge<'j> {
     fn close(&mut self, region: &mut Region, disjunct: usize) -> Result<(), Refused> {
         let property = self.property;
         let rows = &property.disjuncts[disjunct];
+        region.refresh(self.net.last())?;
         let what = self.file.below(rows.rows.len() + 1, "row")?;
         let kind = self.file.byte()?;
         self.say(|| match what {
