@@ -266,6 +266,33 @@ fn an_unsound_search_is_caught() {
     assert!(wrong >= 3, "only {wrong} wrong proofs were written");
 }
 
+/// max(x, 0) + max(y, 0) − max(x + y, 0) is never below 0. A margin that is less than the solver's tolerance is for the exact end.
+#[test]
+fn what_rational_arithmetic_decides_has_a_certificate() {
+    let constants = vec![
+        floats("w", &[2, 3], &[1.0, 0.0, 1.0, 0.0, 1.0, 1.0]),
+        floats("b", &[3], &[0.0; 3]),
+        floats("v", &[3, 1], &[1.0, 1.0, -1.0]),
+        floats("c", &[1], &[0.0]),
+    ];
+    let nodes =
+        vec![node("Gemm", &["x", "w", "b"], "z"), node("Relu", &["z"], "h"), node("Gemm", &["h", "v", "c"], "y")];
+    let mut network = model(13, value("x", &[1, 2]), constants, nodes);
+    network.graph.as_mut().expect("a graph").output[0] = value("y", &[1, 1]);
+    let network = network.encode_to_vec();
+    for below in ["1e-8", "1e-7"] {
+        let text = over_box(2, 1, 1.0) + &format!("(assert (<= Y_0 -{below}))");
+        let (asked, interpreter) =
+            (Property::parse(&text, "a test").unwrap(), Interpreter::new(compile_bytes(&network).unwrap()));
+        let outcome = search::verify(&interpreter, &asked, &options(Engine::Peregrinn), &Control::new(Some(20.0)));
+        assert!(outcome.counters.exact_calls > 0, "this is decided before");
+        let case = Case::new(network.clone(), text, Engine::Peregrinn).expect("it holds");
+        case.judge(&case.certificate).unwrap_or_else(|why| panic!("{why}\n{}", case.text()));
+        assert!(case.text().contains("given multipliers"));
+        assert_ne!(case.second_opinion(&case.certificate), Some(false));
+    }
+}
+
 /// Where rounding may come to more than the margin, a proof about real numbers is none about the float32 program.
 #[test]
 fn a_proof_about_real_numbers_is_none_about_the_program() {
