@@ -42,6 +42,8 @@ struct Neuron {
     total: i64,
     /// u/2, rounded up.
     half: i64,
+    /// What z may exceed its row by, and so the line, in units of 2^−80.
+    off: i128,
 }
 
 /// Bits of reaches together.
@@ -100,9 +102,8 @@ impl Hull {
             total += reach;
         }
         let exponent = layer.scale + self.grid;
-        let mut less = Total(-region.off[region.net.first(stage) + j]);
-        less.add(-i128::from(row.bias.1), layer.bias_scale)?;
-        most -= shift_down(less.0, exponent - UNIT).ok_or_else(Refused::overflow)?;
+        let bias = shift_down(-i128::from(row.bias.1), exponent - layer.bias_scale);
+        most -= bias.ok_or_else(Refused::overflow)?;
         let excess = bits(total).max(bits(most)).saturating_sub(REACH_BITS);
         let reaches = row.terms().map(|&(column, weight)| {
             let reach = (i128::from(weight.abs()) * i128::from(self.radius[column as usize])) >> excess;
@@ -111,7 +112,8 @@ impl Hull {
         let reaches = reaches.collect();
         // u/2 is the least integer that is not below it.
         let half = (-((-most) >> (excess + 1))).max(0) as i64;
-        Ok((Neuron { reaches, total: 0, half }, exponent - excess as i32))
+        let off = region.off[region.net.first(stage) + j];
+        Ok((Neuron { reaches, total: 0, half, off }, exponent - excess as i32))
     }
 
     /// The least over the box of coefficients a of the inputs, in units of 2^−exponent, with the neurons spread: added to the
@@ -138,6 +140,7 @@ impl Hull {
         for turn in turns {
             let (neuron, by) = (&self.neurons[turn.place], unit - turn.exponent - self.exponent);
             cost += neuron.take(turn.times, by, &mut pulls).ok_or_else(Refused::overflow)?;
+            total.take(turn.times.into(), neuron.off, turn.exponent + UNIT)?;
         }
         cost += pulls.iter().map(|pull| i128::from(pull.abs())).sum::<i128>();
         total.add(-cost, unit)
