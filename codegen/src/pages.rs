@@ -9,6 +9,9 @@ use std::io::{self, ErrorKind, Write};
 use std::path::Path;
 use std::process::ExitCode;
 
+/// What the foot of a page says.
+const SOURCE: &str = concat!("pg-codegen ", env!("CARGO_PKG_VERSION"));
+
 /// Prints the completions for a shell.
 pub fn completions(shell: Shell, mut command: Command) -> Result<ExitCode, Error> {
     let (name, mut text) = (command.get_name().to_string(), Vec::new());
@@ -26,7 +29,7 @@ pub fn manual(dir: &Path, mut command: Command) -> Result<ExitCode, Error> {
     command.build();
     let mut count = 0;
     for page in std::iter::once(&command).chain(command.get_subcommands()) {
-        let (page, mut text) = (Man::new(page.clone()), Vec::new());
+        let (page, mut text) = (Man::new(page.clone()).source(SOURCE), Vec::new());
         let path = dir.join(page.get_filename());
         let trouble = |e: io::Error| Error::file("write", &path, e);
         page.render(&mut text).map_err(trouble)?;
