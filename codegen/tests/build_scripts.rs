@@ -3,7 +3,7 @@
 //! Both are copied below the target folder and share it, so that little is compiled but the compiler itself, as a dependency.
 
 use pg_codegen::build::Config;
-use pg_codegen::read::onnx::proto::{EXTERNAL, ModelProto, StringStringEntryProto};
+use pg_codegen::read::onnx::proto::{DataType, EXTERNAL, ModelProto, NodeProto, StringStringEntryProto, TensorProto};
 use prost::Message;
 use serde_json::Value;
 use std::fs;
@@ -161,21 +161,22 @@ fn a_device_has_modules_and_cargo_knows_all_they_were_made_from() {
     let mut prove = Command::new(env!("CARGO_BIN_EXE_pg-codegen"));
     prove.args(["verify", "model/digits.onnx", "spec/robust.vnnlib", "--proof", "spec/robust.pgc"]);
     assert_eq!(prove.current_dir(&device.0).output().unwrap().status.code(), Some(0));
-    let (model, data) = with_weights_beside(controller());
-    device.write("model/controller.onnx", model.encode_to_vec());
-    device.write("model/controller.data", data);
+    let (model, data) = wide();
+    device.write("model/wide.onnx", model.encode_to_vec());
+    device.write("model/wide.data", data);
 
     let (_, out) = device.build();
     let told = fs::read_to_string(out.with_file_name("output")).unwrap();
     let mut told: Vec<&str> = told.lines().filter_map(|line| line.strip_prefix("cargo:rerun-if-changed=")).collect();
     told.sort();
-    let read = ["model/controller.data", "model/controller.onnx", "model/digits.onnx", "spec/domain.vnnlib"];
+    let read = ["model/digits.onnx", "model/wide.data", "model/wide.onnx", "spec/domain.vnnlib"];
     assert_eq!(told, [&read[..], &["spec/regions.csv", "spec/robust.pgc", "spec/robust.vnnlib"]].concat());
     for name in ["evidence.json", "vectors.in", "certify.rs"] {
         assert!(out.join("digits").join(name).is_file(), "{name}");
     }
+    assert!(out.join("wide/weights/weight_1.bin").is_file(), "large weights are bytes");
     assert!(!device.build().0, "nothing was touched");
-    device.write("model/controller.data", fs::read(device.0.join("model/controller.data")).unwrap());
+    device.write("model/wide.data", fs::read(device.0.join("model/wide.data")).unwrap());
     assert!(device.build().0, "the weights were touched");
     device.write("spec/robust.pgc", "no certificate");
     let failed = device.cargo(&["build"]);
@@ -207,7 +208,7 @@ use pg_codegen::build::{Config, compile};
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let device = Config::new().embedded(true).domain("spec/domain.vnnlib").regions("spec/regions.csv");
     device.compile("model/digits.onnx")?;
-    compile("model/controller.onnx")?;
+    compile("model/wide.onnx")?;
     Ok(())
 }
 "#;
@@ -222,27 +223,36 @@ const DEVICE_LIB: &str = r#"
 mod digits {
     include!(concat!(env!("OUT_DIR"), "/digits.rs"));
 }
-mod controller {
-    include!(concat!(env!("OUT_DIR"), "/controller.rs"));
+mod wide {
+    include!(concat!(env!("OUT_DIR"), "/wide.rs"));
 }
 
-/// Whether an image is in a region, and the first output of the controller.
+/// Whether an image is in a region, and the first output of a wide map.
 pub fn both(image: &[f32; 64], state: &[f32; 4]) -> (bool, f32) {
-    (digits::proved(image).is_some(), controller::Network::eval(state)[0])
+    (digits::proved(image).is_some(), wide::Network::eval(state)[0])
 }
 "#;
 
-/// The model with all raw data in one file, and that file.
-fn with_weights_beside(mut model: ModelProto) -> (ModelProto, Vec<u8>) {
-    let mut data = Vec::new();
-    for tensor in &mut model.graph.as_mut().unwrap().initializer {
-        let entries = [("location", "controller.data".to_string()), ("offset", data.len().to_string())];
-        data.append(&mut tensor.raw_data);
-        tensor.data_location = EXTERNAL;
-        tensor.external_data =
-            entries.map(|(key, value)| StringStringEntryProto { key: key.into(), value }).into_iter().collect();
-    }
-    (model, data)
+/// A map of the controller's state to many outputs, with so many weights that they are not written as text, and the file that they
+/// are in.
+fn wide() -> (ModelProto, Vec<u8>) {
+    const OUTPUTS: usize = 1500;
+    let mut model = controller();
+    let graph = model.graph.as_mut().unwrap();
+    let (x, y) = (graph.input[0].name.clone(), graph.output[0].name.clone());
+    let inputs = vec![x, "w".to_string()];
+    graph.node = vec![NodeProto { op_type: "MatMul".into(), input: inputs, output: vec![y], ..NodeProto::default() }];
+    let place = StringStringEntryProto { key: "location".into(), value: "wide.data".into() };
+    graph.initializer = vec![TensorProto {
+        name: "w".into(),
+        dims: vec![4, OUTPUTS as i64],
+        data_type: DataType::Float as i32,
+        data_location: EXTERNAL,
+        external_data: vec![place],
+        ..TensorProto::default()
+    }];
+    graph.output[0].r#type = None;
+    (model, (0..4 * OUTPUTS).flat_map(|k| (k as f32 / 1000.0).to_le_bytes()).collect())
 }
 
 #[test]
