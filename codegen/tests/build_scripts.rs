@@ -89,6 +89,13 @@ fn example(name: &str) -> Crate {
 #[test]
 fn the_example_builds_verifies_and_follows_its_model() {
     let example = example("followed");
+    let mut tree = Command::new("cargo");
+    let tree =
+        tree.args(["tree", "--edges", "normal,build", "--prefix", "none"]).current_dir(&example.0).output().unwrap();
+    assert!(stdout(&tree).contains("pg-codegen "), "{}", stderr(&tree));
+    let is_compiler =
+        |line: &str| ["pg-runtime ", "highs-sys ", "cmake ", "cc "].iter().any(|name| line.starts_with(name));
+    assert!(!stdout(&tree).lines().any(is_compiler), "the library needs C++: {}", stdout(&tree));
     let passed = example.cargo(&["test"]);
     assert!(passed.status.success(), "{}\n{}", stdout(&passed), stderr(&passed));
     assert!(stdout(&passed).contains("no_state_asks_for_more_force_than_the_motor_has ... ok"), "{}", stdout(&passed));
@@ -131,7 +138,7 @@ fn a_wrong_property_fails_with_its_witness_and_a_missing_model_with_its_name() {
     assert_eq!(failed.status.code(), Some(101), "{said}");
     assert!(said.contains("a_pole_that_leans_is_pushed_back ... ok"), "{said}");
     assert!(said.contains("tests/spec.rs"), "the place is the user's: {said}");
-    assert!(said.contains("spec/limits.vnnlib does not hold of controller (sha256 ea540b3659c7)"), "{said}");
+    assert!(said.contains("\nsat: spec/limits.vnnlib does not hold of controller (sha256 ea540b3659c7)"), "{said}");
     let numbers = |name: &str| {
         let (_, after) = said.split_once(&format!("\n{name} = [")).expect("an array");
         let numbers = after.split(']').next().unwrap().split(',');

@@ -34,7 +34,7 @@ pub fn assert_holds(network: &dyn Network, property: impl AsRef<Path>) {
 /// The same with options of the search: its time, its threads, what the verdict is about and all that the command line has.
 #[track_caller]
 pub fn assert_holds_with(network: &dyn Network, property: impl AsRef<Path>, options: Options) {
-    if let Err(why) = holds(network, &located(property.as_ref()), options) {
+    if let Err(why) = holds(network, property.as_ref(), options) {
         panic!("{why}");
     }
 }
@@ -46,10 +46,10 @@ fn located(path: &Path) -> PathBuf {
 
 /// The error tells everything that there is to tell.
 fn holds(network: &dyn Network, path: &Path, options: Options) -> Result<(), String> {
-    let question = Question::read(network, path)?;
+    let question = Question::read(network, &located(path))?;
     let options = Options { semantics: Some(options.semantics_of(&question.property)), ..options.resolved() };
     let outcome = decide(network, &question, &options)?;
-    let (name, file) = (network.model().name, &question.file);
+    let (name, file) = (network.model().name, path.display());
     let model = format!("{name} (sha256 {:.12})", network.model().sha256);
     let of = match options.semantics {
         Some(Semantics::Float32) => "as its float32 program computes",
@@ -94,6 +94,7 @@ fn shown(network: &dyn Network, witness: &Witness) -> String {
             text += &format!("X[{k}] is {point} in the property, and this is the float32 number next to it\n");
         }
     }
+    text.truncate(text.trim_end().len());
     text
 }
 
@@ -147,7 +148,7 @@ mod tests {
     fn the_witness_is_shown() {
         let message = failure(&TOY, "(assert (>= Y_1 Y_0))(assert (>= X_0 1))", Options::default());
         assert!(message.starts_with("sat: "), "{message}");
-        assert!(message.contains("in real arithmetic; a counterexample is\nX = [1.0]\nY = [2.0, 3.0]\n"), "{message}");
+        assert!(message.contains("in real arithmetic; a counterexample is\nX = [1.0]\nY = [2.0, 3.0]"), "{message}");
         let softmax = failure(&Toy([2.0, 3.0], Ending::Softmax), "(assert (>= Y_1 Y_0))", Options::default());
         assert!(softmax.contains("Y = [0.26894143, 0.7310586]"), "what the model gives out: {softmax}");
     }
