@@ -1,12 +1,14 @@
 //! The command line of `pg-codegen`.
 
 mod commands;
+mod pages;
 
-use clap::{Args, Parser, Subcommand};
-use pg_codegen::build::RuntimeSource;
+use clap::{Args, CommandFactory, Parser, Subcommand};
+use clap_complete::Shell;
 use pg_codegen::embedded::Budget;
 use pg_codegen::report::{self, ReportArgs};
 use pg_codegen::suite::{self, SuiteArgs};
+use pg_codegen::verifier::RuntimeSource;
 use pg_runtime::cli::{EXIT_CODES, Robust, Verify, fail, usage};
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -116,6 +118,13 @@ enum Command {
     /// Make a page of tables and plots from the results of suites
     #[command(after_help = report::HELP)]
     Report(ReportArgs),
+    /// Print what a shell needs to complete this command line
+    Completions { shell: Shell },
+    /// Write the manual's pages, one for each command
+    Man {
+        /// The folder for them
+        dir: PathBuf,
+    },
 }
 
 fn main() -> ExitCode {
@@ -132,6 +141,8 @@ fn main() -> ExitCode {
         Some(Command::Eval { net, input, repeat }) => commands::eval(&net, &input, repeat),
         Some(Command::Suite(args)) => suite::run(&args).map(ExitCode::from),
         Some(Command::Report(args)) => report::report(&args).map(|()| ExitCode::SUCCESS),
+        Some(Command::Completions { shell }) => pages::completions(shell, CommandLine::command()),
+        Some(Command::Man { dir }) => pages::manual(&dir, CommandLine::command()),
     };
     result.unwrap_or_else(|error| fail(&error.to_string()))
 }

@@ -1,6 +1,7 @@
 //! Boxes that were proved before the crate was generated, each by a certificate that is judged again here.
 
 use super::question::floats;
+use crate::certificate::{Certificate, Judgement};
 use crate::error::Error;
 use crate::net::Net;
 use pg_property::{Property, Source, files};
@@ -14,6 +15,8 @@ pub struct Region {
     pub name: String,
     pub property: String,
     pub certificate: String,
+    /// These two files.
+    pub files: [PathBuf; 2],
 }
 
 /// Reads a list with a property and its certificate in each line, as paths relative to the list, and has each judged.
@@ -46,22 +49,11 @@ fn region(net: &Net, model: &Path, (name, path): (&str, PathBuf), certificate: &
         return Err(Error::File(format!("{name}: a region is one box")));
     }
     let sides = floats(first).ok_or_else(|| Error::File(format!("{name}: some input has no float32 number")))?;
-    judge(model, &path, certificate)?;
-    let bytes = files::read(certificate).map_err(|e| Error::file("read", certificate, e))?;
-    Ok(Region { sides, name: name.into(), property: source.sha256, certificate: files::sha256(&bytes) })
-}
-
-#[cfg(feature = "solver")]
-fn judge(model: &Path, property: &Path, certificate: &Path) -> Result<(), Error> {
-    use crate::suite::certificate::{Certificate, Judgement};
-    match Certificate::judge(certificate, model, property).judgement {
-        Judgement::Accepted => Ok(()),
-        other => Err(Error::File(format!("{}: {other}", certificate.display()))),
+    match Certificate::judge(certificate, model, &path).judgement {
+        Judgement::Accepted => {}
+        other => return Err(Error::File(format!("{}: {other}", certificate.display()))),
     }
-}
-
-/// The library without the judge takes nobody's word.
-#[cfg(not(feature = "solver"))]
-fn judge(_: &Path, _: &Path, certificate: &Path) -> Result<(), Error> {
-    Err(Error::File(format!("{}: only pg-codegen with its feature 'solver' can judge it", certificate.display())))
+    let bytes = files::read(certificate).map_err(|e| Error::file("read", certificate, e))?;
+    let read = [path, certificate.to_path_buf()];
+    Ok(Region { sides, name: name.into(), property: source.sha256, certificate: files::sha256(&bytes), files: read })
 }

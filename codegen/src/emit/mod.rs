@@ -11,7 +11,11 @@ mod write;
 
 use crate::lower::{Plan, Runtime};
 pub(crate) use template::fill;
+pub(crate) use write::put;
 pub use write::{Outcome, check, write};
+
+/// The module that holds the network.
+pub const MODULE: &str = "network";
 
 /// One file of the crate; the path is relative, with `/`.
 #[derive(Clone, Debug, PartialEq)]
@@ -37,6 +41,14 @@ pub fn emit(plan: &Plan) -> Vec<File> {
     ];
     files.extend(weights::weights(plan));
     files.insert(0, File::text("Cargo.toml", manifest(plan, &files)));
+    files
+}
+
+/// What makes the network a module of another crate: the module [`MODULE`] and its weights.
+pub fn modules(plan: &Plan) -> Vec<File> {
+    let mut files = vec![File::text(format!("{MODULE}.rs"), network::network(plan))];
+    let below = |file: File| File { path: file.path.trim_start_matches("src/").into(), ..file };
+    files.extend(weights::weights(plan).into_iter().map(below));
     files
 }
 

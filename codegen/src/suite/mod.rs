@@ -3,7 +3,6 @@
 //! [`list`] reads the instances, [`programs`] makes the verifiers, [`child`] runs one process, [`certificate`] judges a proof,
 //! [`folder`] keeps what came out, and [`work`] is the loop around them.
 
-pub mod certificate;
 mod child;
 mod expected;
 mod folder;
@@ -15,9 +14,9 @@ mod record;
 mod summary;
 mod work;
 
-use crate::build::RuntimeSource;
+pub use crate::certificate::{self, Certificate, Judgement, size};
 use crate::error::Error;
-pub use certificate::{Certificate, Judgement, size};
+use crate::verifier::RuntimeSource;
 use clap::Args;
 use expected::Expected;
 use folder::Folder;

@@ -1,7 +1,7 @@
 //! What is known of an instance once it has run: the verifier's own report, and what was seen from outside.
 
-use super::certificate::{Certificate, Judgement};
 use super::list::Instance;
+use crate::certificate::{Certificate, Judgement};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::fmt;

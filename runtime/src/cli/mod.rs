@@ -11,12 +11,13 @@ mod run;
 mod signals;
 mod terminal;
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 
 use clap::{Parser, Subcommand};
 pub use eval::eval;
 use pg_core::Network;
 pub use progress::duration;
+pub(crate) use question::Question;
 pub use question::{Robust, Verify};
 pub use run::{Run, RunArgs};
 pub use signals::on_interrupt;

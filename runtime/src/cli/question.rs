@@ -6,7 +6,7 @@ use crate::property::{Decimal, Property, Side, Source, Tensors, parse_image};
 use clap::Args;
 use pg_core::{Network, Tensor};
 use serde::Serialize;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 #[derive(Args, Debug)]
 pub struct Verify {
@@ -65,15 +65,7 @@ pub struct Robustness {
 impl Verify {
     /// Answers for this network and returns the exit code.
     pub fn decide(&self, network: &dyn Network, run: &Run) -> Result<u8, String> {
-        run.answer(network, &self.question(network)?)
-    }
-
-    fn question(&self, network: &dyn Network) -> Result<Question, String> {
-        ending::admit_property(network.model().ending)?;
-        let source = Source::read(&self.property).map_err(|e| e.to_string())?;
-        let property =
-            Property::parse_for(&source.text, &source.origin, &tensors(network)).map_err(|e| e.to_string())?;
-        Question::new(network, property, source)
+        run.answer(network, &Question::read(network, &self.property)?)
     }
 }
 
@@ -109,6 +101,15 @@ impl Robust {
 }
 
 impl Question {
+    /// What a file asks about this network.
+    pub fn read(network: &dyn Network, file: &Path) -> Result<Question, String> {
+        ending::admit_property(network.model().ending)?;
+        let source = Source::read(file).map_err(|e| e.to_string())?;
+        let property =
+            Property::parse_for(&source.text, &source.origin, &tensors(network)).map_err(|e| e.to_string())?;
+        Question::new(network, property, source)
+    }
+
     fn new(network: &dyn Network, property: Property, source: Source) -> Result<Question, String> {
         property.check_shape(network.inputs(), network.outputs()).map_err(|e| e.to_string())?;
         let model = network.model();

@@ -1,4 +1,4 @@
-//! The certificates of a suite's proofs: `pg-check` judges each as soon as it is written.
+//! Certificates, as `pg-check` judges them: of a suite's proofs as soon as they are written, of regions before they become code.
 
 use pg_check::judge::Slice;
 use pg_check::question::Question;
