@@ -2,14 +2,19 @@
 //!
 //! A pipeline of stages, each with its own type: [`read`] gives a [`graph::Graph`], [`normalise`] a [`net::Net`],
 //! [`lower`] a [`lower::Plan`] with every decision taken, [`emit`] the files. [`interpret`] runs a `Net` directly.
-//! [`suite`] runs verifiers over lists of instances, [`report`] shows what came out.
+//! [`suite`] runs verifiers over lists of instances, [`report`] shows what came out. [`gate`] is both for a pipeline, which
+//! [`cases`] are written for.
 
 pub mod affine;
 pub mod approx;
 pub mod build;
+#[cfg(feature = "solver")]
+pub mod cases;
 pub mod embedded;
 pub mod emit;
 pub mod error;
+#[cfg(feature = "solver")]
+pub mod gate;
 pub mod graph;
 pub mod half;
 pub mod inspect;

@@ -5,6 +5,7 @@ mod commands;
 use clap::{Args, Parser, Subcommand};
 use pg_codegen::build::RuntimeSource;
 use pg_codegen::embedded::Budget;
+use pg_codegen::gate::{self, GateArgs};
 use pg_codegen::report::{self, ReportArgs};
 use pg_codegen::suite::{self, SuiteArgs};
 use pg_runtime::cli::{EXIT_CODES, Robust, Verify, fail, usage};
@@ -113,6 +114,9 @@ enum Command {
     /// Verify every instance of a list, each in a process of its own
     #[command(after_help = suite::HELP)]
     Suite(Box<SuiteArgs>),
+    /// Look at everything that has to be true of a repository's networks, for continuous integration
+    #[command(after_help = gate::HELP)]
+    Gate(Box<GateArgs>),
     /// Make a page of tables and plots from the results of suites
     #[command(after_help = report::HELP)]
     Report(ReportArgs),
@@ -131,6 +135,7 @@ fn main() -> ExitCode {
         Some(Command::Robust { net, args }) => commands::robust(&net, &args),
         Some(Command::Eval { net, input, repeat }) => commands::eval(&net, &input, repeat),
         Some(Command::Suite(args)) => suite::run(&args).map(ExitCode::from),
+        Some(Command::Gate(args)) => gate::run(&args).map(ExitCode::from),
         Some(Command::Report(args)) => report::report(&args).map(|()| ExitCode::SUCCESS),
     };
     result.unwrap_or_else(|error| fail(&error.to_string()))

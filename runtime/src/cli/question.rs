@@ -68,7 +68,7 @@ impl Verify {
         run.answer(network, &self.question(network)?)
     }
 
-    fn question(&self, network: &dyn Network) -> Result<Question, String> {
+    pub fn question(&self, network: &dyn Network) -> Result<Question, String> {
         ending::admit_property(network.model().ending)?;
         let source = Source::read(&self.property).map_err(|e| e.to_string())?;
         let property =
@@ -83,7 +83,7 @@ impl Robust {
         run.answer(network, &self.question(network)?)
     }
 
-    fn question(&self, network: &dyn Network) -> Result<Question, String> {
+    pub fn question(&self, network: &dyn Network) -> Result<Question, String> {
         let source = Source::read(&self.image).map_err(|e| e.to_string())?;
         let image = parse_image(&source.text, &source.origin, &self.scale).map_err(|e| e.to_string())?;
         if image.len() != network.inputs() {
