@@ -180,9 +180,7 @@ mod tests {
         let page = markdown(&sheet(cases.clone()));
         assert!(page.len() < MOST && page.contains("the one") && page.contains(" that passed are left out here."));
         let none = within(&sheet(cases), SPARE + 400);
-        assert!(
-            none.len() < SPARE + 400 && none.contains("the one") && none.contains("40000 that passed are left out")
-        );
+        assert!(none.len() < SPARE + 400 && none.contains("the one") && none.contains(" that passed are left out"));
         let failed =
             |k| Case::new("n.onnx", "p", Standing::Failed(Fault::Sat, format!("{k} {}", "x".repeat(900))), 1.0);
         let page = markdown(&sheet((0..2_000).map(failed).collect()));
