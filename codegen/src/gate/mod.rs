@@ -177,6 +177,20 @@ mod tests {
     use crate::cases::Standing;
 
     #[test]
+    fn the_template_is_a_gate() {
+        let file = file::File::parse(TEMPLATE, Path::new(FILE)).unwrap();
+        assert_eq!(file.network.len(), 1);
+        // What it has as comments is as well known: each line whose comment is an entry.
+        let entries =
+            TEMPLATE.lines().map(|line| line.strip_prefix("# ").filter(|rest| rest.contains(" = ")).unwrap_or(line));
+        let whole = entries.map(|line| if line == "# [[network.robust]]" { &line[2..] } else { line });
+        let whole: String =
+            whole.filter(|line| !line.starts_with("generated = \"")).map(|l| l.to_string() + "\n").collect();
+        let file = file::File::parse(&whole, Path::new(FILE)).unwrap();
+        assert_eq!((file.network[0].robust.len(), file.network[0].generated.0.len()), (1, 1), "{whole}");
+    }
+
+    #[test]
     fn the_worst_decides() {
         let code = |faults: &[Fault]| {
             let case = |fault: &Fault| Case::new("n", "p", Standing::Failed(*fault, String::new()), 0.0);

@@ -71,7 +71,9 @@ impl Keys {
     pub fn of(&mut self, instance: &Instance) -> Option<Key> {
         let model = self.model(&instance.network_file)?;
         let [_, asked, rest @ ..] = &instance.question[..] else { return None };
-        let property = sha256(&files::read(Path::new(asked)).ok()?);
+        let asked = files::find(Path::new(asked));
+        // A pipe is read once, by the verifier.
+        let property = asked.is_file().then(|| files::read(&asked).ok()).flatten().map(|bytes| sha256(&bytes))?;
         let whole = json!({
             "shared": self.shared, "model": model, "property": property, "verb": instance.question[0], "rest": rest,
         });
@@ -81,7 +83,7 @@ impl Keys {
 
     fn model(&mut self, path: &Path) -> Option<String> {
         if !self.models.contains_key(path) {
-            let digest = read::read(path).ok().map(|model| model.source.sha256);
+            let digest = path.is_file().then(|| read::read(path).ok()).flatten().map(|model| model.source.sha256);
             self.models.insert(path.to_path_buf(), digest);
         }
         self.models[path].clone()
