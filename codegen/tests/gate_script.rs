@@ -3,10 +3,11 @@
 
 mod common;
 
-use common::{networks, run, stderr, stdout};
+use common::{BAD_INPUT, assert_refused, networks, run, shipped, stderr, stdout};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
+use std::sync::OnceLock;
 use tempfile::TempDir;
 
 fn root() -> PathBuf {
@@ -86,7 +87,7 @@ fn a_wrong_property_fails_the_step() {
     let output = runner.script(&[], &[("PG_ALLOW", "unknown,timeout")]);
     assert_eq!((output.status.code(), stdout(&output).as_str()), (Some(1), "fail\n"), "{}", stderr(&output));
     assert_eq!(runner.output("verdict"), "fail");
-    assert!(runner.summary().contains("**sat**: digits&#95;") || runner.summary().contains("**sat**: digits_16.onnx"));
+    assert!(runner.summary().contains("**sat**: digits_16.onnx: digits_16_violated.vnnlib: "));
     assert_cases(&runner.path("repository").join(runner.output("junit")), [2, 2, 0, 0]);
 }
 
@@ -114,7 +115,7 @@ fn mistakes_are_no_verdict() {
     let runner = Runner::new("digits_16_robust.vnnlib");
     let refused = |settings: &[(&str, &str)], what: &str| {
         let output = runner.script(&[], settings);
-        assert_eq!(output.status.code(), Some(4), "{settings:?}: {}", stderr(&output));
+        assert_eq!(output.status.code(), Some(BAD_INPUT), "{settings:?}: {}", stderr(&output));
         assert!(stderr(&output).contains(what), "{settings:?}: {}", stderr(&output));
     };
     refused(&[("PG_GATE", "none.toml")], "cannot read none.toml");
@@ -122,7 +123,7 @@ fn mistakes_are_no_verdict() {
     refused(&[("PG_VERSION", "99.0.0")], "version 99.0.0 was asked for");
     refused(&[("PG_PROOFS", "yes")], "PG_PROOFS is yes");
     refused(&[("PG_CODEGEN", "/nowhere/pg-codegen")], "which cannot be run");
-    assert_eq!(runner.script(&["keys"], &[]).status.code(), Some(4));
+    assert_eq!(runner.script(&["keys"], &[]).status.code(), Some(BAD_INPUT));
 }
 
 #[test]
@@ -154,7 +155,7 @@ fn the_key_of_a_cache_follows_the_content() {
 #[test]
 fn the_hook_compares_generated_text() {
     let dir = tempfile::tempdir().unwrap();
-    let (net, out) = (networks().join("control.onnx").display().to_string(), dir.path().display().to_string());
+    let (net, out) = (shipped("control.onnx"), dir.path().display().to_string());
     let hooks = fs::read_to_string(root().join(".pre-commit-hooks.yaml")).unwrap();
     let entry = hooks.lines().find_map(|line| line.trim().strip_prefix("entry: pg-codegen ")).unwrap();
     assert_eq!(run(&[&net, "-o", &out]).status.code(), Some(0));
@@ -162,6 +163,7 @@ fn the_hook_compares_generated_text() {
     assert_eq!(hook(), Some(0));
     fs::write(dir.path().join("src/lib.rs"), "").unwrap();
     assert_eq!(hook(), Some(1));
+    assert_refused(&[(&[entry, &net], "--output")]);
 }
 
 #[test]
@@ -199,21 +201,9 @@ fn files_for_runners_are_yaml_and_name_what_is_there() {
 
 /// How many tests, failures, errors and skipped ones another parser finds: `junitparser` where it can be had, else Python's own.
 fn assert_cases(junit: &Path, expected: [usize; 4]) {
-    let venv = tempfile::tempdir().unwrap();
-    let python = venv.path().join("bin/python");
-    let made = Command::new("python3").args(["-m", "venv"]).arg(venv.path()).output();
-    let pip = || {
-        Command::new(&python)
-            .args(["-m", "pip", "install", "-q", "--retries", "0", "--timeout", "10", "junitparser"])
-            .output()
-    };
-    let has_parser = made.is_ok_and(|made| made.status.success()) && pip().is_ok_and(|done| done.status.success());
-    let (python, program) = match has_parser {
-        true => (python.as_path(), JUNITPARSER),
-        false => {
-            skip("junitparser cannot be had; Python's own parser reads the file");
-            (Path::new("python3"), OWN_PARSER)
-        }
+    let (python, program) = match junitparser() {
+        Some(python) => (python.as_path(), JUNITPARSER),
+        None => (Path::new("python3"), OWN_PARSER),
     };
     let Ok(read) = Command::new(python).args(["-c", program]).arg(junit).output() else {
         return skip("there is no python3");
@@ -223,6 +213,25 @@ fn assert_cases(junit: &Path, expected: [usize; 4]) {
     let told = stdout(&read);
     assert_eq!(told.lines().next(), Some(expected.as_str()), "{told}");
     assert!(told.lines().any(|name| name == "a|<b>&'_*é.vnnlib"), "{told}");
+}
+
+/// The Python that has `junitparser`, in an environment of these tests, if it can be had.
+fn junitparser() -> Option<&'static PathBuf> {
+    static PYTHON: OnceLock<Option<PathBuf>> = OnceLock::new();
+    let make = || {
+        let venv = Path::new(env!("CARGO_TARGET_TMPDIR")).join("junitparser");
+        let python = venv.join("bin/python");
+        let succeeds = |command: &mut Command| command.output().is_ok_and(|done| done.status.success());
+        let install = ["-m", "pip", "install", "-q", "--retries", "0", "--timeout", "10", "junitparser"];
+        let is_there = succeeds(Command::new(&python).args(["-c", "import junitparser"]))
+            || (succeeds(Command::new("python3").args(["-m", "venv"]).arg(&venv))
+                && succeeds(Command::new(&python).args(install)));
+        if !is_there {
+            skip("junitparser cannot be had; Python's own parser reads the file");
+        }
+        is_there.then_some(python)
+    };
+    PYTHON.get_or_init(make).as_ref()
 }
 
 const JUNITPARSER: &str = "\

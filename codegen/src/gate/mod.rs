@@ -6,6 +6,7 @@
 mod current;
 mod file;
 mod plan;
+mod several;
 mod told;
 
 use crate::cases::{Allowed, Case, Fault, Sheet};

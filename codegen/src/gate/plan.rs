@@ -204,7 +204,9 @@ impl Reader<'_> {
 
     /// What is wrong with what has a name in the file; its line, where the name stands in one alone.
     fn error(&self, name: &str, what: &str) -> Error {
-        let mut lines = (1..).zip(self.text.lines()).filter(|(_, line)| line.contains(name)).map(|(number, _)| number);
+        let names = [format!("'{name}'"), format!("\"{name}\"")];
+        let is_named = |line: &str| names.iter().any(|name| line.contains(name));
+        let mut lines = (1..).zip(self.text.lines()).filter(|(_, line)| is_named(line)).map(|(number, _)| number);
         let place = match (lines.next(), lines.next()) {
             (Some(line), None) if self.args.model.is_none() => format!("{}, line {line}", self.path.display()),
             _ => self.path.display().to_string(),

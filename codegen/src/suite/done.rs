@@ -18,11 +18,7 @@ pub struct Done {
 }
 
 impl Done {
-    pub fn summary<'a>(&'a self, args: &SuiteArgs, list: &'a List, expected: Option<&Expected>) -> Summary<'a> {
-        self.summary_of(args, list, expected, &self.rows)
-    }
-
-    fn summary_of<'a>(
+    pub fn summary<'a>(
         &'a self,
         args: &SuiteArgs,
         list: &'a List,
@@ -42,7 +38,7 @@ impl Done {
         rows: &[Option<Record>],
     ) -> Result<(), Error> {
         self.folder.write_results(list, rows)?;
-        self.folder.write_summary(&self.summary_of(args, list, expected, rows))
+        self.folder.write_summary(&self.summary(args, list, expected, rows))
     }
 
     /// The same for pipelines, where that is asked for.

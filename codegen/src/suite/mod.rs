@@ -131,7 +131,7 @@ pub fn run(args: &SuiteArgs) -> Result<u8, Error> {
     let list = list::read(&args.list, args.options.timeout)?;
     let expected = args.expected.as_deref().map(|path| Expected::read(path, &list.instances)).transpose()?;
     let done = decide(args, &list, expected.as_ref())?;
-    let summary = done.summary(args, &list, expected.as_ref());
+    let summary = done.summary(args, &list, expected.as_ref(), &done.rows);
     println!("{summary}results in {}", done.folder.results().display());
     for rejection in summary.rejections() {
         say(&format!("{rejection}\n"));
