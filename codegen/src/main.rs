@@ -6,6 +6,7 @@ mod pages;
 use clap::{Args, CommandFactory, Parser, Subcommand};
 use clap_complete::Shell;
 use pg_codegen::embedded::Budget;
+use pg_codegen::gate::{self, GateArgs};
 use pg_codegen::report::{self, ReportArgs};
 use pg_codegen::suite::{self, SuiteArgs};
 use pg_codegen::verifier::RuntimeSource;
@@ -115,6 +116,9 @@ enum Command {
     /// Verify every instance of a list, each in a process of its own
     #[command(after_help = suite::HELP)]
     Suite(Box<SuiteArgs>),
+    /// Look at everything that has to be true of a repository's networks, for continuous integration
+    #[command(after_help = gate::HELP)]
+    Gate(Box<GateArgs>),
     /// Make a page of tables and plots from the results of suites
     #[command(after_help = report::HELP)]
     Report(ReportArgs),
@@ -140,6 +144,7 @@ fn main() -> ExitCode {
         Some(Command::Robust { net, args }) => commands::robust(&net, &args),
         Some(Command::Eval { net, input, repeat }) => commands::eval(&net, &input, repeat),
         Some(Command::Suite(args)) => suite::run(&args).map(ExitCode::from),
+        Some(Command::Gate(args)) => gate::run(&args).map(ExitCode::from),
         Some(Command::Report(args)) => report::report(&args).map(|()| ExitCode::SUCCESS),
         Some(Command::Completions { shell }) => pages::completions(shell, CommandLine::command()),
         Some(Command::Man { dir }) => pages::manual(&dir, CommandLine::command()),

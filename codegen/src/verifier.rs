@@ -33,6 +33,11 @@ pub struct RuntimeSource {
 }
 
 impl RuntimeSource {
+    /// The runtime in a folder.
+    pub fn at(folder: &Path) -> RuntimeSource {
+        RuntimeSource { runtime_path: Some(folder.to_path_buf()), ..RuntimeSource::default() }
+    }
+
     /// As the generated crate in `dir` has to name it.
     pub fn seen_from(&self, dir: &Path) -> Result<Runtime, Error> {
         if let Some(version) = &self.runtime_version {

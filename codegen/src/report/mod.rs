@@ -38,7 +38,6 @@ pub struct Figure {
 }
 
 pub fn report(args: &ReportArgs) -> Result<(), Error> {
-    let runs = run::read(&args.results)?;
     let folder = match &args.output {
         Some(folder) => folder.clone(),
         None if args.results[0].is_dir() => args.results[0].join("report"),
@@ -46,14 +45,20 @@ pub fn report(args: &ReportArgs) -> Result<(), Error> {
             return Err(Error::File("say where the page goes with -o: the first of the results is no folder".into()));
         }
     };
+    println!("{}", write_page(&args.results, &folder)?.display());
+    Ok(())
+}
+
+/// Writes the page and its plots into a folder, and returns the page's path.
+pub fn write_page(results: &[PathBuf], folder: &Path) -> Result<PathBuf, Error> {
+    let runs = run::read(results)?;
     let figures = figures(&runs);
     for figure in &figures {
         write(&folder.join(&figure.file), &figure.svg)?;
     }
     let page = folder.join("index.html");
     write(&page, &page::page(&runs, &figures))?;
-    println!("{}", page.display());
-    Ok(())
+    Ok(page)
 }
 
 fn figures(runs: &[Run]) -> Vec<Figure> {

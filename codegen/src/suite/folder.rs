@@ -4,7 +4,7 @@
 use super::list::{Instance, List};
 use super::record::Record;
 use crate::error::Error;
-use pg_property::files::write_atomically;
+use pg_property::files::{self, write_atomically};
 use serde::Serialize;
 use serde_json::Value;
 use std::fs;
@@ -43,6 +43,19 @@ impl Folder {
             fs::create_dir_all(&part).map_err(|e| Error::file("create", &part, e))?;
         }
         Ok(folder)
+    }
+
+    /// Removes what an earlier suite left in a folder, and nothing else.
+    pub fn clear(path: &Path) -> Result<(), Error> {
+        let summary: Option<Value> = fs::read(path.join(SUMMARY)).ok().and_then(|b| serde_json::from_slice(&b).ok());
+        if !summary.is_some_and(|summary| summary["tool"].is_string() && summary["settings"].is_object()) {
+            return Ok(());
+        }
+        for part in [INSTANCES, WITNESSES, RUNNING, RESULTS, SUMMARY].map(|part| path.join(part)) {
+            let removed = if part.is_dir() { fs::remove_dir_all(&part) } else { files::remove(&part) };
+            removed.map_err(|e| Error::file("remove", &part, e))?;
+        }
+        Ok(())
     }
 
     fn check_settings(&self, summary: &[u8], settings: &Value) -> Result<(), Error> {

@@ -129,11 +129,7 @@ impl Reader<'_> {
     /// The plain name in a column, and the file that it means, which may be compressed where the name is not.
     fn file(&self, row: &Row, column: &str) -> Result<(String, PathBuf), Error> {
         let name = self.table.required(row, column)?;
-        let plain = plain_name(name);
-        let candidates = [name.to_string(), format!("{name}.gz"), plain.clone()];
-        let file = candidates.iter().map(|name| self.folder.join(name)).find(|path| path.exists() && !path.is_dir());
-        let missing = || self.table.error(row, format!("there is no {}", self.folder.join(name).display()));
-        Ok((plain, file.ok_or_else(missing)?))
+        find(self.folder, name).map_err(|what| self.table.error(row, what))
     }
 
     fn argument(&self, row: &Row, file: &Path) -> Result<String, Error> {
@@ -142,8 +138,16 @@ impl Reader<'_> {
     }
 }
 
+/// A file's plain name and its path, from its name in a folder: it may be compressed where the name is not.
+pub fn find(folder: &Path, name: &str) -> Result<(String, PathBuf), String> {
+    let plain = plain_name(name);
+    let candidates = [name.to_string(), format!("{name}.gz"), plain.clone()];
+    let file = candidates.iter().map(|name| folder.join(name)).find(|path| path.exists() && !path.is_dir());
+    Ok((plain, file.ok_or_else(|| format!("there is no {}", folder.join(name).display()))?))
+}
+
 /// Whether the command line of `robust` would take the arguments; if not, its words.
-fn check(question: &[String]) -> Result<(), String> {
+pub fn check(question: &[String]) -> Result<(), String> {
     #[derive(Parser)]
     struct Line {
         #[command(flatten)]

@@ -1,9 +1,11 @@
 //! `pg-codegen suite`: a list of instances, each decided in a process of its own.
 //!
 //! [`list`] reads the instances, [`programs`] makes the verifiers, [`child`] runs one process, [`certificate`] judges a proof,
-//! [`folder`] keeps what came out, and [`work`] is the loop around them.
+//! [`folder`] keeps what came out, [`cache`] knows it the next time, and [`work`] is the loop around them.
 
+mod cache;
 mod child;
+mod done;
 mod expected;
 mod folder;
 mod list;
@@ -14,14 +16,16 @@ mod record;
 mod summary;
 mod work;
 
+use crate::cases::Allowed;
 pub use crate::certificate::{self, Certificate, Judgement, size};
 use crate::error::Error;
 use crate::verifier::RuntimeSource;
+use cache::{Cache, Key, Keys};
 use clap::Args;
+pub use done::Done;
 use expected::Expected;
-use folder::Folder;
-pub use folder::read as read_folder;
-use list::{Instance, List};
+pub use folder::{Folder, read as read_folder};
+pub use list::{Instance, List, check, find};
 use pg_runtime::cli::{Status, on_interrupt, say};
 use pg_runtime::options::Options;
 pub use record::{Record, Word};
@@ -29,7 +33,6 @@ use serde_json::{Value, json};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use summary::Summary;
 use work::Suite;
 
 const AGREES: u8 = 0;
@@ -63,38 +66,50 @@ leave none, all are built before the first instance runs, so that no build slows
   2          interrupted; --resume goes on
   4          bad usage or input";
 
-#[derive(Args, Debug)]
+#[derive(Args, Debug, Default)]
 #[command(mut_arg("timeout", |arg| arg.help("The most seconds that any instance gets")))]
 #[command(mut_arg("threads", |arg| arg.help("Threads of each verifier [default: the cores, shared among the jobs]")))]
 pub struct SuiteArgs {
     /// The list of instances
     #[arg(value_name = "INSTANCES.csv")]
-    list: PathBuf,
+    pub list: PathBuf,
     /// Folder of the results
     #[arg(short, long, value_name = "OUT")]
-    output: PathBuf,
+    pub output: PathBuf,
     /// Instances to run at a time
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=1024))]
-    jobs: u32,
+    pub jobs: u32,
     /// Interpret the networks instead of building verifiers
     #[arg(long)]
-    interpret: bool,
+    pub interpret: bool,
     /// Go on with the results in OUT, if there are any: only instances without one are run
     #[arg(long)]
-    resume: bool,
+    pub resume: bool,
     /// Compare with known verdicts: network, property and verdict, with a header
     #[arg(long, value_name = "FILE")]
-    expected: Option<PathBuf>,
+    pub expected: Option<PathBuf>,
     /// Write a certificate of each unsat to DIR and judge it
     #[arg(long, value_name = "DIR")]
-    proofs: Option<PathBuf>,
+    pub proofs: Option<PathBuf>,
+    /// Take verdicts of the same content from DIR, and keep new ones there
+    #[arg(long, value_name = "DIR")]
+    pub cache: Option<PathBuf>,
+    /// Write the results as JUnit XML
+    #[arg(long, value_name = "FILE")]
+    pub junit: Option<PathBuf>,
+    /// Write a summary in Markdown, of less than 1 MB
+    #[arg(long, value_name = "FILE")]
+    pub summary: Option<PathBuf>,
+    /// What is no failure in both of these: unknown, timeout
+    #[arg(long, value_name = "WORDS", value_enum, value_delimiter = ',')]
+    pub allow: Vec<Allowed>,
     /// Leave stderr to errors
     #[arg(long)]
-    quiet: bool,
+    pub quiet: bool,
     #[command(flatten, next_help_heading = "Search")]
-    options: Options,
+    pub options: Options,
     #[command(flatten, next_help_heading = "Runtime of the verifiers")]
-    runtime: RuntimeSource,
+    pub runtime: RuntimeSource,
 }
 
 impl SuiteArgs {
@@ -114,9 +129,29 @@ impl SuiteArgs {
 pub fn run(args: &SuiteArgs) -> Result<u8, Error> {
     let list = list::read(&args.list, args.options.timeout)?;
     let expected = args.expected.as_deref().map(|path| Expected::read(path, &list.instances)).transpose()?;
+    let done = decide(args, &list, expected.as_ref())?;
+    let summary = done.summary(args, &list, expected.as_ref(), &done.rows);
+    println!("{summary}results in {}", done.folder.results().display());
+    for rejection in summary.rejections() {
+        say(&format!("{rejection}\n"));
+    }
+    let is_refuted = summary.disagrees() || !summary.rejections().is_empty();
+    Ok(match (done.rows.iter().all(Option::is_some), is_refuted) {
+        (false, _) => {
+            say("interrupted; --resume goes on\n");
+            INTERRUPTED
+        }
+        (true, true) => DISAGREES,
+        (true, false) => AGREES,
+    })
+}
+
+/// Runs what is left to run and writes what came out.
+pub fn decide(args: &SuiteArgs, list: &List, expected: Option<&Expected>) -> Result<Done, Error> {
     let options = shared_threads(&args.options, args.jobs);
-    let settings = settings(args, &list, &options);
+    let settings = settings(args, list, &options);
     let folder = Folder::open(&args.output, args.resume, &settings)?;
+    let cache = args.cache.as_deref().map(Cache::open).transpose()?;
     let stop = Arc::new(AtomicBool::new(false));
     let status = Status::bar(args.quiet, list.instances.len());
     on_interrupt(status.clone(), {
@@ -127,34 +162,28 @@ pub fn run(args: &SuiteArgs) -> Result<u8, Error> {
     for (instance, row) in list.instances.iter().zip(&mut rows) {
         row.take_if(|record| !args.is_done(instance, record));
     }
-    let tell = |rows: &[Option<Record>]| {
-        let comparison = expected.as_ref().map(|expected| expected.compare(rows.iter().flatten()));
-        let summary = Summary::new(&args.list, &list, &settings, rows, comparison);
-        folder.write_results(&list, rows)?;
-        folder.write_summary(&summary).map(|()| summary)
-    };
-    tell(&rows)?;
+    let mut done = Done { folder, settings, rows: vec![] };
+    done.tell(args, list, expected, &rows)?;
+    done.report(args, list, &rows)?;
     if let Some(proofs) = &args.proofs {
         std::fs::create_dir_all(proofs).map_err(|e| Error::file("create", proofs, e))?;
     }
-    let suite = Suite { args, list: &list, options, folder: &folder, expected: expected.as_ref(), stop: &stop };
-    let ran = suite.run(&mut rows, status, |rows| tell(rows).map(drop));
-    folder.tidy();
-    let summary = tell(&rows)?;
+    let keys = keys(cache.as_ref(), &options, args, list)?;
+    let suite = Suite { args, list, options, folder: &done.folder, expected, cache: cache.as_ref(), keys, stop: &stop };
+    suite.recall(&mut rows)?;
+    let ran = suite.run(&mut rows, status, |rows| done.tell(args, list, expected, rows));
+    done.folder.tidy();
+    done.tell(args, list, expected, &rows)?;
+    done.report(args, list, &rows)?;
     ran?;
-    println!("{summary}results in {}", folder.results().display());
-    for rejection in summary.rejections() {
-        say(&format!("{rejection}\n"));
-    }
-    let is_refuted = summary.disagrees() || !summary.rejections().is_empty();
-    Ok(match (rows.iter().all(Option::is_some), is_refuted) {
-        (false, _) => {
-            say("interrupted; --resume goes on\n");
-            INTERRUPTED
-        }
-        (true, true) => DISAGREES,
-        (true, false) => AGREES,
-    })
+    done.rows = rows;
+    Ok(done)
+}
+
+fn keys(cache: Option<&Cache>, options: &Options, args: &SuiteArgs, list: &List) -> Result<Vec<Option<Key>>, Error> {
+    let Some(_) = cache else { return Ok(vec![]) };
+    let mut keys = Keys::new(options, args.interpret)?;
+    Ok(list.instances.iter().map(|instance| keys.of(instance)).collect())
 }
 
 /// Processes that run side by side share the cores, unless the user says otherwise.

@@ -4,6 +4,7 @@
 //! that the jobs leave free. Where they leave none, all verifiers are built before the first instance runs.
 
 use super::SuiteArgs;
+use super::cache::{Cache, Key};
 use super::certificate::Certificate;
 use super::child::Task;
 use super::expected::Expected;
@@ -20,6 +21,7 @@ use pg_runtime::options::Options;
 use std::collections::HashSet;
 use std::ffi::OsStr;
 use std::path::Path;
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::time::{Duration, Instant};
@@ -45,6 +47,9 @@ pub struct Suite<'a> {
     pub options: Options,
     pub folder: &'a Folder,
     pub expected: Option<&'a Expected>,
+    pub cache: Option<&'a Cache>,
+    /// Of each instance, if there is a cache.
+    pub keys: Vec<Option<Key>>,
     pub stop: &'a AtomicBool,
 }
 
@@ -191,12 +196,40 @@ impl Suite<'_> {
         };
         let Some(outcome) = outcome else { return Ok(None) };
         let judged = proof
+            .as_ref()
             .filter(|_| outcome.verdict == Word::Unsat)
-            .map(|file| Certificate::judge(&file, &instance.network_file, &instance.property_file(&file)));
+            .map(|file| Certificate::judge(file, &instance.network_file, &instance.property_file(file)));
         let first = self.list.instances.iter().find(|other| other.network_file == instance.network_file);
         let is_first = first.is_some_and(|first| first.number == instance.number);
         let record = Record::new(instance, if is_first { seconds } else { 0.0 }, outcome, judged);
         self.folder.keep(instance, &record)?;
+        if let (Some(cache), Some(key)) = (self.cache, self.key(instance)) {
+            cache.keep(key, &record, self.folder, instance, proof.as_deref());
+        }
         Ok(Some(record))
+    }
+
+    fn key(&self, instance: &Instance) -> Option<&Key> {
+        self.keys.get(instance.number - 1)?.as_ref()
+    }
+
+    /// Looks up what the cache knows of instances that have no record, some at a time.
+    pub fn recall(&self, rows: &mut [Option<Record>]) -> Result<(), Error> {
+        let Some(cache) = self.cache else { return Ok(()) };
+        let waiting = self.list.instances.iter().zip(rows).filter(|(_, row)| row.is_none());
+        let waiting = Mutex::new(waiting);
+        let look_up = || {
+            while !self.stop.load(Ordering::Relaxed) {
+                let Some((instance, row)) = waiting.lock().expect("no holder panics").next() else { break };
+                let proof = self.args.proof(instance);
+                *row = self.key(instance).and_then(|key| cache.recall(key, instance, self.folder, proof.as_deref()));
+                row.iter().try_for_each(|record| self.folder.keep(instance, record))?;
+            }
+            Ok(())
+        };
+        std::thread::scope(|scope| {
+            let workers: Vec<_> = (0..self.args.jobs).map(|_| scope.spawn(look_up)).collect();
+            workers.into_iter().try_for_each(|worker| worker.join().expect("a worker that does not panic"))
+        })
     }
 }

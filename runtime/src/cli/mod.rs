@@ -1,6 +1,7 @@
 //! The command line of a generated verifier. `pg-codegen` shares its commands.
 
 mod answer;
+mod asked;
 mod eval;
 mod info;
 mod json;
@@ -13,6 +14,7 @@ mod terminal;
 #[cfg(test)]
 pub(crate) mod tests;
 
+pub use asked::Asked;
 use clap::{Parser, Subcommand};
 pub use eval::eval;
 use pg_core::Network;

@@ -65,7 +65,11 @@ pub struct Robustness {
 impl Verify {
     /// Answers for this network and returns the exit code.
     pub fn decide(&self, network: &dyn Network, run: &Run) -> Result<u8, String> {
-        run.answer(network, &Question::read(network, &self.property)?)
+        run.answer(network, &self.question(network)?)
+    }
+
+    pub fn question(&self, network: &dyn Network) -> Result<Question, String> {
+        Question::read(network, &self.property)
     }
 }
 
@@ -75,7 +79,7 @@ impl Robust {
         run.answer(network, &self.question(network)?)
     }
 
-    fn question(&self, network: &dyn Network) -> Result<Question, String> {
+    pub fn question(&self, network: &dyn Network) -> Result<Question, String> {
         let source = Source::read(&self.image).map_err(|e| e.to_string())?;
         let image = parse_image(&source.text, &source.origin, &self.scale).map_err(|e| e.to_string())?;
         if image.len() != network.inputs() {

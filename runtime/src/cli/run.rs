@@ -56,6 +56,10 @@ pub struct RunArgs {
 }
 
 impl RunArgs {
+    pub fn options(&self) -> &Options {
+        &self.options
+    }
+
     /// Starts the clock. Outputs that could not be written end it here, before any network or property is read.
     pub fn begin(&self) -> Result<Run, String> {
         self.outputs.check()?;
