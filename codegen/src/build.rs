@@ -117,11 +117,15 @@ pub fn build(dir: &Path, plan: &Plan, cargo: &Cargo) -> Result<PathBuf, Error> {
         fs::set_permissions(&binary, mode).map_err(|e| Error::file("make executable", &binary, e))?;
     }
     let binary = binary.canonicalize().map_err(|e| Error::file("find", &binary, e))?;
-    let info = run_info(&binary).map_err(|e| Error::file("run", &binary, e))?;
-    if !String::from_utf8_lossy(&info.stdout).contains(&plan.net.source.sha256) {
+    if !is_verifier_of(&binary, &plan.net.source.sha256).map_err(|e| Error::file("run", &binary, e))? {
         return Err(Error::Build(format!("{} was built for another model; build again", binary.display())));
     }
     Ok(binary)
+}
+
+/// Whether a program says that it was made for the model of this digest.
+pub fn is_verifier_of(binary: &Path, sha256: &str) -> std::io::Result<bool> {
+    Ok(String::from_utf8_lossy(&run_info(binary)?.stdout).contains(sha256))
 }
 
 /// A process started by another thread may hold the new file open for writing until it executes: a moment's patience.

@@ -4,6 +4,7 @@
 //! that the jobs leave free. Where they leave none, all verifiers are built before the first instance runs.
 
 use super::SuiteArgs;
+use super::built::Built;
 use super::certificate::Certificate;
 use super::child::Task;
 use super::expected::Expected;
@@ -44,6 +45,7 @@ pub struct Suite<'a> {
     pub list: &'a List,
     pub options: Options,
     pub folder: &'a Folder,
+    pub built: &'a Built,
     pub expected: Option<&'a Expected>,
     pub stop: &'a AtomicBool,
 }
@@ -104,9 +106,13 @@ impl Suite<'_> {
         if self.args.interpret {
             return Ok((Programs::interpreted(instances())?, vec![]));
         }
-        let mut seen = HashSet::new();
-        let networks = instances().map(|instance| instance.network_file.as_path()).filter(|file| seen.insert(*file));
-        Ok((Programs::default(), networks.collect()))
+        let (mut seen, mut programs) = (HashSet::new(), Programs::default());
+        let mut networks: Vec<&Path> = instances().map(|instance| instance.network_file.as_path()).collect();
+        networks.retain(|network| {
+            let mut found = || self.built.find(network).map(|made| programs.add(network, made));
+            seen.insert(*network) && found().is_none()
+        });
+        Ok((programs, networks))
     }
 
     /// Builds some of the networks' verifiers, one after the other, until the suite is stopped.
@@ -193,9 +199,7 @@ impl Suite<'_> {
         let judged = proof
             .filter(|_| outcome.verdict == Word::Unsat)
             .map(|file| Certificate::judge(&file, &instance.network_file, &instance.property_file(&file)));
-        let first = self.list.instances.iter().find(|other| other.network_file == instance.network_file);
-        let is_first = first.is_some_and(|first| first.number == instance.number);
-        let record = Record::new(instance, if is_first { seconds } else { 0.0 }, outcome, judged);
+        let record = Record::new(instance, if instance.is_first { seconds } else { 0.0 }, outcome, judged);
         self.folder.keep(instance, &record)?;
         Ok(Some(record))
     }
