@@ -7,14 +7,13 @@ list=$1 out=$2 parts=$3
 shift 3
 threads=1               # of each verifier
 limit=1h                # of a part: what the limits of its rows come to; what it does not get to, the next run of this runs
-crashes=5               # how often a part is begun again when its worker is lost
 
 suite=(pg-codegen suite "$list" -o "$out" --threads "$threads" "$@")
 "${suite[@]}" --build-only
 mkdir -p "$out.logs"
 # A part that fails is no reason not to collect: what is missing is named below.
 # shellcheck disable=SC2016 # HQ_TASK_ID is of the task.
-hq submit --wait --name suite --array "1-$parts" --cpus "$threads" --time-limit "$limit" --crash-limit "$crashes" \
+hq submit --wait --name suite --array "1-$parts" --cpus "$threads" --time-limit "$limit" \
     --stdout "$out.logs/%{JOB_ID}-%{TASK_ID}.out" --stderr "$out.logs/%{JOB_ID}-%{TASK_ID}.err" \
-    bash -c 'parts=$1; shift; exec "$@" --resume --part "$HQ_TASK_ID/$parts"' part "$parts" "${suite[@]}" >&2 || true
+    -- bash -c 'parts=$1; shift; exec "$@" --resume --part "$HQ_TASK_ID/$parts"' part "$parts" "${suite[@]}" >&2 || true
 exec "${suite[@]}" --collect
