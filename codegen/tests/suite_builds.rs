@@ -156,6 +156,19 @@ fn parts_run_what_was_built_before() {
     assert!(stderr(&output).contains("the disk is full"), "{}", stderr(&output));
 }
 
+/// Of processes that need the same verifier one may find what another has begun to write.
+#[test]
+fn a_crate_that_is_being_written_is_no_obstacle() {
+    let bench = Bench::new();
+    bench.allow("go");
+    assert_eq!(bench.start(&["--build-only"]).wait().unwrap().code(), Some(0));
+    for entry in fs::read_dir(bench.path("target/verifiers")).unwrap() {
+        fs::remove_file(entry.unwrap().path().join("Cargo.toml")).unwrap();
+    }
+    let again = bench.start(&["--build-only"]).wait_with_output().unwrap();
+    assert_eq!(again.status.code(), Some(0), "{}", stderr(&again));
+}
+
 #[test]
 fn a_model_without_a_verifier_is_told_when_all_are_built() {
     let bench = Bench::new();

@@ -2,7 +2,7 @@
 
 use flate2::read::MultiGzDecoder;
 use sha2::{Digest, Sha256};
-use std::fs::{self, File, OpenOptions};
+use std::fs::{self, File, OpenOptions, Permissions};
 use std::hash::{BuildHasher, RandomState};
 use std::io::{self, BufReader, Read, Write};
 use std::path::{Path, PathBuf};
@@ -119,6 +119,11 @@ impl Draft {
         fs::create_dir_all(folder(&target))?;
         let temporary = temporary(&target);
         Ok(Draft { file: File::create(&temporary)?, temporary, target })
+    }
+
+    /// Before the file is there, so that nobody meets it without.
+    pub fn set_permissions(&self, permissions: Permissions) -> io::Result<()> {
+        self.file.set_permissions(permissions)
     }
 
     pub fn keep(mut self) -> io::Result<()> {
