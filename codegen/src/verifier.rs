@@ -7,9 +7,9 @@ use crate::net::Net;
 use crate::{emit, error::Error};
 pub use cargo::Cargo;
 use clap::Args;
-use pg_property::files::write_atomically;
-use std::fs;
-use std::io::ErrorKind;
+use pg_property::files::{Draft, write_atomically};
+use std::fs::{self, Permissions};
+use std::io::{ErrorKind, Write};
 use std::path::{Component, Path, PathBuf};
 use std::process::{Command, Output};
 use std::time::Duration;
@@ -101,7 +101,8 @@ pub fn build_in_cache(net: Net, source: &RuntimeSource, cargo: &Cargo) -> Result
     let name = format!("{:.40}_{:.12}", default_name(&net.source.stem), net.source.sha256);
     let dir = source.cache()?.join("verifiers").join(&name);
     let plan = lower(net, Some(&name), source.seen_from(&dir)?)?;
-    emit::write(&dir, &emit::emit(&plan), false)?;
+    // The place is ours, and other processes may be writing the same files there.
+    emit::write(&dir, &emit::emit(&plan), true)?;
     build(&dir, &plan, cargo)
 }
 
@@ -117,16 +118,27 @@ pub fn build(dir: &Path, plan: &Plan, cargo: &Cargo) -> Result<PathBuf, Error> {
     let binary = target.join(name);
     let bytes = fs::read(&built).map_err(|e| Error::file("read", &built, e))?;
     if !fs::read(&binary).is_ok_and(|old| old == bytes) {
-        write_atomically(&binary, &bytes).map_err(|e| Error::file("write", &binary, e))?;
         let mode = fs::metadata(&built).map_err(|e| Error::file("read", &built, e))?.permissions();
-        fs::set_permissions(&binary, mode).map_err(|e| Error::file("make executable", &binary, e))?;
+        write_program(&binary, &bytes, mode).map_err(|e| Error::file("write", &binary, e))?;
     }
     let binary = binary.canonicalize().map_err(|e| Error::file("find", &binary, e))?;
-    let info = run_info(&binary).map_err(|e| Error::file("run", &binary, e))?;
-    if !String::from_utf8_lossy(&info.stdout).contains(&plan.net.source.sha256) {
+    if !is_verifier_of(&binary, &plan.net.source.sha256).map_err(|e| Error::file("run", &binary, e))? {
         return Err(Error::Build(format!("{} was built for another model; build again", binary.display())));
     }
     Ok(binary)
+}
+
+/// A program that is there can be run: other processes may build the same.
+fn write_program(path: &Path, bytes: &[u8], mode: Permissions) -> std::io::Result<()> {
+    let mut draft = Draft::new(path)?;
+    draft.write_all(bytes)?;
+    draft.set_permissions(mode)?;
+    draft.keep()
+}
+
+/// Whether a program says that it was made for the model of this digest.
+pub fn is_verifier_of(binary: &Path, sha256: &str) -> std::io::Result<bool> {
+    Ok(String::from_utf8_lossy(&run_info(binary)?.stdout).contains(sha256))
 }
 
 /// A process started by another thread may hold the new file open for writing until it executes: a moment's patience.

@@ -156,7 +156,9 @@ impl Reader<'_> {
         self.found.allowed.push(allow.or(network.allow.as_ref()).unwrap_or(&self.allow).clone());
         let number = self.found.instances.len() + 1;
         let (network, network_file) = (name.to_string(), file.to_path_buf());
-        self.found.instances.push(Instance { number, network, network_file, property, eps, question, limit });
+        let is_first = self.found.instances.iter().all(|other| other.network_file != network_file);
+        let instance = Instance { number, network, network_file, property, eps, question, limit, is_first };
+        self.found.instances.push(instance);
     }
 
     /// Each of the images with each of the radii: its name, the radius and the question.

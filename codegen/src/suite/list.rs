@@ -5,6 +5,7 @@ use crate::table::{Row, Table, plain_name};
 use clap::Parser;
 use pg_property::files::sha256;
 use pg_runtime::cli::Robust;
+use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
 const PROPERTY_COLUMNS: [&str; 2] = ["network", "property"];
@@ -35,6 +36,8 @@ pub struct Instance {
     pub question: Vec<String>,
     /// In seconds.
     pub limit: f64,
+    /// Whether it is the first of its network in the list.
+    pub is_first: bool,
 }
 
 impl Instance {
@@ -74,7 +77,9 @@ pub fn read(path: &Path, cap: Option<f64>) -> Result<List, Error> {
     let folder = path.parent().unwrap_or(Path::new(""));
     let reader = Reader { table: &table, folder, cap };
     let instances = table.rows.iter().enumerate().map(|(k, row)| reader.instance(k + 1, row, of_images));
-    let instances = instances.collect::<Result<_, _>>()?;
+    let mut instances = instances.collect::<Result<Vec<Instance>, _>>()?;
+    let mut seen = HashSet::new();
+    instances.iter_mut().for_each(|instance| instance.is_first = seen.insert(instance.network_file.clone()));
     let bytes = std::fs::read(path).map_err(|e| Error::file("read", path, e))?;
     Ok(List { category: category(path), sha256: sha256(&bytes), instances })
 }
@@ -104,7 +109,7 @@ impl Reader<'_> {
             (None, Some(cap)) => cap,
             (None, None) => return Err(table.error(row, "the timeout is missing; write it, or give --timeout")),
         };
-        Ok(Instance { number, network, network_file, property, eps, question, limit })
+        Ok(Instance { number, network, network_file, property, eps, question, limit, is_first: false })
     }
 
     fn property(&self, row: &Row) -> Result<(String, Option<String>, Vec<String>), Error> {

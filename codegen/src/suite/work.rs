@@ -4,6 +4,7 @@
 //! that the jobs leave free. Where they leave none, all verifiers are built before the first instance runs.
 
 use super::SuiteArgs;
+use super::built::Built;
 use super::cache::{Cache, Key};
 use super::certificate::Certificate;
 use super::child::Task;
@@ -18,7 +19,7 @@ use crate::error::Error;
 use crate::verifier::Cargo;
 use pg_runtime::cli::{Status, say};
 use pg_runtime::options::Options;
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::ffi::OsStr;
 use std::path::Path;
 use std::sync::Mutex;
@@ -46,10 +47,11 @@ pub struct Suite<'a> {
     pub list: &'a List,
     pub options: Options,
     pub folder: &'a Folder,
+    pub built: &'a Built,
     pub expected: Option<&'a Expected>,
     pub cache: Option<&'a Cache>,
-    /// Of each instance, if there is a cache.
-    pub keys: Vec<Option<Key>>,
+    /// By the numbers of instances, if there is a cache.
+    pub keys: HashMap<usize, Key>,
     pub stop: &'a AtomicBool,
 }
 
@@ -109,9 +111,13 @@ impl Suite<'_> {
         if self.args.interpret {
             return Ok((Programs::interpreted(instances())?, vec![]));
         }
-        let mut seen = HashSet::new();
-        let networks = instances().map(|instance| instance.network_file.as_path()).filter(|file| seen.insert(*file));
-        Ok((Programs::default(), networks.collect()))
+        let (mut seen, mut programs) = (HashSet::new(), Programs::default());
+        let mut networks: Vec<&Path> = instances().map(|instance| instance.network_file.as_path()).collect();
+        networks.retain(|network| {
+            let mut found = || self.built.find(network).map(|made| programs.add(network, made));
+            seen.insert(*network) && found().is_none()
+        });
+        Ok((programs, networks))
     }
 
     /// Builds some of the networks' verifiers, one after the other, until the suite is stopped.
@@ -199,9 +205,7 @@ impl Suite<'_> {
             .as_ref()
             .filter(|_| outcome.verdict == Word::Unsat)
             .map(|file| Certificate::judge(file, &instance.network_file, &instance.property_file(file)));
-        let first = self.list.instances.iter().find(|other| other.network_file == instance.network_file);
-        let is_first = first.is_some_and(|first| first.number == instance.number);
-        let record = Record::new(instance, if is_first { seconds } else { 0.0 }, outcome, judged);
+        let record = Record::new(instance, if instance.is_first { seconds } else { 0.0 }, outcome, judged);
         self.folder.keep(instance, &record)?;
         if let (Some(cache), Some(key)) = (self.cache, self.key(instance)) {
             cache.keep(key, &record, self.folder, instance, proof.as_deref());
@@ -210,7 +214,7 @@ impl Suite<'_> {
     }
 
     fn key(&self, instance: &Instance) -> Option<&Key> {
-        self.keys.get(instance.number - 1)?.as_ref()
+        self.keys.get(&instance.number)
     }
 
     /// Looks up what the cache knows of instances that have no record, some at a time.

@@ -106,6 +106,7 @@ mod tests {
             eps: None,
             question: vec!["verify".into(), file("control_bound.vnnlib").display().to_string()],
             limit: 1.0,
+            is_first: true,
         };
         let mut options = Options::default();
         change(&mut instance, &mut options);
