@@ -47,9 +47,11 @@ pub fn files(device: &Device, measured: Option<&Measured>) -> Result<Vec<File>, 
 /// What makes the network a module of another crate: the modules [`MODULES`] and what they read, and beside them vectors and
 /// evidence.
 pub fn modules(device: &Device) -> Result<Vec<File>, Error> {
-    let is_part = |file: &File| file.path == "vectors.in" || file.path.starts_with("src/") && file.path != "src/lib.rs";
-    let below = |file: File| File { path: file.path.trim_start_matches("src/").into(), ..file };
-    let mut files: Vec<File> = sources(device).into_iter().filter(is_part).map(below).collect();
+    let (vectors, sources): (Vec<File>, Vec<File>) = sources(device)
+        .into_iter()
+        .filter(|file| file.path != "src/lib.rs")
+        .partition(|file| file.path == "vectors.in");
+    let mut files: Vec<File> = sources.into_iter().filter_map(File::below_src).chain(vectors).collect();
     files.extend(evidence::evidence(device, &files, None)?);
     Ok(files)
 }

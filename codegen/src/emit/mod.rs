@@ -28,6 +28,12 @@ impl File {
     pub(crate) fn text(path: impl Into<String>, text: String) -> File {
         File { path: path.into(), bytes: text.into_bytes() }
     }
+
+    /// The file as seen from the folder of sources, if it is there.
+    pub(crate) fn below_src(self) -> Option<File> {
+        let path = self.path.strip_prefix("src/")?.into();
+        Some(File { path, bytes: self.bytes })
+    }
 }
 
 /// All files, `Cargo.toml` first: it lists the others.
@@ -47,8 +53,7 @@ pub fn emit(plan: &Plan) -> Vec<File> {
 /// What makes the network a module of another crate: the module [`MODULE`] and its weights.
 pub fn modules(plan: &Plan) -> Vec<File> {
     let mut files = vec![File::text(format!("{MODULE}.rs"), network::network(plan))];
-    let below = |file: File| File { path: file.path.trim_start_matches("src/").into(), ..file };
-    files.extend(weights::weights(plan).into_iter().map(below));
+    files.extend(weights::weights(plan).into_iter().filter_map(File::below_src));
     files
 }
 

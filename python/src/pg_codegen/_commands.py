@@ -103,10 +103,10 @@ def generate(
     arguments += [switch for switch, is_on in switches.items() if is_on]
     arguments += [f"{option}={os.fspath(path)}" for option, path in paths.items() if path is not None]
     arguments += [f"{option}={text}" for option, text in texts.items() if text is not None]
-    output_of_it = _program.run(arguments)
-    if output_of_it.code != 0:
-        raise _program.error(output_of_it)
-    built = output_of_it.stdout.splitlines()
+    made = _program.run(arguments)
+    if made.code != 0:
+        raise _program.error(made)
+    built = made.stdout.splitlines()
     return Path(built[-1]) if built else Path(output)
 
 
