@@ -23,21 +23,16 @@ pub const RUNTIME: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../runtime");
 pub struct RuntimeSource {
     /// Folder of pg-runtime
     #[arg(long, value_name = "DIR")]
-    runtime_path: Option<PathBuf>,
+    pub runtime_path: Option<PathBuf>,
     /// Version of pg-runtime in the registry
     #[arg(long, value_name = "VERSION")]
-    runtime_version: Option<String>,
+    pub runtime_version: Option<String>,
     /// Git repository of pg-runtime, with an optional revision after '#'
     #[arg(long, value_name = "URL[#REV]")]
-    runtime_git: Option<String>,
+    pub runtime_git: Option<String>,
 }
 
 impl RuntimeSource {
-    /// The runtime in a folder.
-    pub fn at(folder: &Path) -> RuntimeSource {
-        RuntimeSource { runtime_path: Some(folder.to_path_buf()), ..RuntimeSource::default() }
-    }
-
     /// As the generated crate in `dir` has to name it.
     pub fn seen_from(&self, dir: &Path) -> Result<Runtime, Error> {
         if let Some(version) = &self.runtime_version {

@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{BAD_INPUT, assert_refused, networks, run, stderr, stdout};
+use common::{BAD_INPUT, assert_refused, networks, run, shipped, stderr, stdout};
 use pg_property::files::sha256;
 use serde_json::{Value, json};
 use std::fs;
@@ -205,6 +205,12 @@ fn generated_text_has_to_be_current() {
         fs::write(&file, text).unwrap();
     }
     assert_ended(&repository.gate(&["--quiet"]), 0, "pass\n");
+
+    let gate = fs::read_to_string(repository.path("gate.toml")).unwrap();
+    fs::write(repository.path("gate.toml"), format!("runtime = {{ version = '0.1' }}\n{gate}")).unwrap();
+    assert_ended(&repository.gate(&["--quiet"]), WRONG, "fail\n");
+    assert_eq!(run(&[&net, "-o", &host, "--runtime-version", "0.1"]).status.code(), Some(0));
+    assert_ended(&repository.gate(&["--quiet"]), 0, "pass\n");
 }
 
 #[test]
@@ -250,7 +256,7 @@ fn a_gate_that_is_interrupted_tells_what_is_known() {
 fn one_network_needs_no_file() {
     let repository = Repository::new("");
     let path = |name: &str| repository.path(name).display().to_string();
-    let (net, out) = (path("digits_16.onnx"), path("out"));
+    let (net, out) = (shipped("digits_16.onnx"), path("out"));
     let (robust, violated) = (path("digits_16_robust.vnnlib"), path("digits_16_violated.vnnlib"));
     let fixed = ["gate", "--model", &net, "-o", &out, "--quiet", "--timeout", "30"];
     assert_ended(&run(&[&fixed[..], &["--property", &robust]].concat()), 0, "pass\n");

@@ -32,9 +32,17 @@ pub struct File {
     pub proofs: bool,
     pub build: bool,
     pub cache: Option<PathBuf>,
-    /// Where generated crates find pg-runtime: a folder.
-    pub runtime: Option<PathBuf>,
+    pub runtime: Option<Runtime>,
     pub network: Vec<Network>,
+}
+
+/// Where generated crates find pg-runtime: as the options of these names when they were generated.
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Runtime {
+    Path(PathBuf),
+    Version(String),
+    Git(String),
 }
 
 #[derive(Debug, Deserialize)]
@@ -99,7 +107,13 @@ impl File {
     }
 
     pub fn runtime(&self, folder: &Path) -> RuntimeSource {
-        self.runtime.as_ref().map_or_else(RuntimeSource::default, |path| RuntimeSource::at(&folder.join(path)))
+        let nothing = RuntimeSource::default();
+        match &self.runtime {
+            None => nothing,
+            Some(Runtime::Path(path)) => RuntimeSource { runtime_path: Some(folder.join(path)), ..nothing },
+            Some(Runtime::Version(version)) => RuntimeSource { runtime_version: Some(version.clone()), ..nothing },
+            Some(Runtime::Git(git)) => RuntimeSource { runtime_git: Some(git.clone()), ..nothing },
+        }
     }
 }
 
@@ -186,6 +200,10 @@ mod tests {
             ("robust = [{ image = 'i' }]", "gate.toml, line 4: missing field `eps`"),
             ("generated = { folder = 'e', budget = 'disk=1' }", "gate.toml, line 4: there is no budget of 'disk'"),
             ("model = 'b'", "gate.toml, line 4: duplicate key"),
+            (
+                "[runtime]\nurl = 'x'",
+                "gate.toml, line 5: unknown variant `url`, expected one of `path`, `version`, `git`",
+            ),
         ];
         for (text, expected) in cases {
             assert!(line(text).starts_with(expected), "{text}: {}", line(text));

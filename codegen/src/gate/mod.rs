@@ -147,7 +147,7 @@ impl Plan {
     /// The page of what has run, if anything has.
     fn page(&self, done: &Done) -> Result<(), Error> {
         match done.rows.iter().any(Option::is_some) {
-            true => write_page(std::slice::from_ref(&self.suite.output), &self.out.join("report")).map(drop),
+            true => write_page(&self.suite.output, &self.out.join("report")),
             false => Ok(()),
         }
     }

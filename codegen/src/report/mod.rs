@@ -38,6 +38,7 @@ pub struct Figure {
 }
 
 pub fn report(args: &ReportArgs) -> Result<(), Error> {
+    let runs = run::read(&args.results)?;
     let folder = match &args.output {
         Some(folder) => folder.clone(),
         None if args.results[0].is_dir() => args.results[0].join("report"),
@@ -45,19 +46,23 @@ pub fn report(args: &ReportArgs) -> Result<(), Error> {
             return Err(Error::File("say where the page goes with -o: the first of the results is no folder".into()));
         }
     };
-    println!("{}", write_page(&args.results, &folder)?.display());
+    println!("{}", page_of(&runs, &folder)?.display());
     Ok(())
 }
 
-/// Writes the page and its plots into a folder, and returns the page's path.
-pub fn write_page(results: &[PathBuf], folder: &Path) -> Result<PathBuf, Error> {
-    let runs = run::read(results)?;
-    let figures = figures(&runs);
+/// Writes the page of one folder of results into another.
+pub fn write_page(results: &Path, folder: &Path) -> Result<(), Error> {
+    page_of(&run::read(&[results.to_path_buf()])?, folder).map(drop)
+}
+
+/// Writes the page and its plots, and returns the page's path.
+fn page_of(runs: &[Run], folder: &Path) -> Result<PathBuf, Error> {
+    let figures = figures(runs);
     for figure in &figures {
         write(&folder.join(&figure.file), &figure.svg)?;
     }
     let page = folder.join("index.html");
-    write(&page, &page::page(&runs, &figures))?;
+    write(&page, &page::page(runs, &figures))?;
     Ok(page)
 }
 
