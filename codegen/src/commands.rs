@@ -8,7 +8,7 @@ use pg_codegen::interpret::Interpreter;
 use pg_codegen::lower::lower;
 use pg_codegen::verifier::{self, Cargo};
 use pg_codegen::{compile, emit, inspect, operators, read};
-use pg_runtime::cli::{Robust, Verify};
+use pg_runtime::cli::{Merge, Robust, Split, Verify};
 use std::path::Path;
 use std::process::ExitCode;
 
@@ -141,6 +141,18 @@ pub fn verify(path: &Path, args: &Verify) -> Result<ExitCode, Error> {
 
 pub fn robust(path: &Path, args: &Robust) -> Result<ExitCode, Error> {
     let run = args.run.begin().map_err(Error::File)?;
+    let network = Interpreter::new(compile(path)?);
+    args.decide(&network, &run).map(ExitCode::from).map_err(Error::File)
+}
+
+pub fn split(path: &Path, args: &Split) -> Result<ExitCode, Error> {
+    let run = args.begin().map_err(Error::File)?;
+    let network = Interpreter::new(compile(path)?);
+    args.decide(&network, &run).map(ExitCode::from).map_err(Error::File)
+}
+
+pub fn merge(path: &Path, args: &Merge) -> Result<ExitCode, Error> {
+    let run = args.begin().map_err(Error::File)?;
     let network = Interpreter::new(compile(path)?);
     args.decide(&network, &run).map(ExitCode::from).map_err(Error::File)
 }

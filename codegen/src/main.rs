@@ -10,7 +10,7 @@ use pg_codegen::gate::{self, GateArgs};
 use pg_codegen::report::{self, ReportArgs};
 use pg_codegen::suite::{self, SuiteArgs};
 use pg_codegen::verifier::RuntimeSource;
-use pg_runtime::cli::{EXIT_CODES, Robust, Verify, fail, usage};
+use pg_runtime::cli::{EXIT_CODES, MERGE_HELP, Merge, Robust, SPLIT_HELP, Split, Verify, fail, usage};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -103,6 +103,22 @@ enum Command {
         #[command(flatten)]
         args: Robust,
     },
+    /// Work on a property for a while, and write what is left as parts for many machines
+    #[command(after_help = SPLIT_HELP)]
+    Split {
+        /// The network: .onnx or .nnet, plain or .gz
+        net: PathBuf,
+        #[command(flatten)]
+        args: Split,
+    },
+    /// Tell what the parts of a property have shown together
+    #[command(after_help = MERGE_HELP)]
+    Merge {
+        /// The network: .onnx or .nnet, plain or .gz
+        net: PathBuf,
+        #[command(flatten)]
+        args: Merge,
+    },
     /// Evaluate a network on each line of a file of comma-separated numbers, without building a verifier
     Eval {
         /// The network: .onnx or .nnet, plain or .gz
@@ -142,6 +158,8 @@ fn main() -> ExitCode {
         Some(Command::Operators { markdown }) => commands::operators(markdown),
         Some(Command::Verify { net, args }) => commands::verify(&net, &args),
         Some(Command::Robust { net, args }) => commands::robust(&net, &args),
+        Some(Command::Split { net, args }) => commands::split(&net, &args),
+        Some(Command::Merge { net, args }) => commands::merge(&net, &args),
         Some(Command::Eval { net, input, repeat }) => commands::eval(&net, &input, repeat),
         Some(Command::Suite(args)) => suite::run(&args).map(ExitCode::from),
         Some(Command::Gate(args)) => gate::run(&args).map(ExitCode::from),

@@ -7,8 +7,8 @@
 
 use crate::files::{Draft, Hash, scratch};
 use crate::options::Semantics;
-use serde::Serialize;
-use std::collections::BTreeSet;
+use serde::{Deserialize, Serialize};
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::fs::File;
 use std::io::{self, BufWriter, Read, Seek, SeekFrom, Write};
@@ -82,6 +82,22 @@ impl fmt::Display for Written {
     }
 }
 
+/// Bytes of a certificate that are kept in a file of their own, one piece after the other.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Kept {
+    pub sha256: String,
+    pub pieces: Vec<Piece>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Piece {
+    /// Of a region the disjuncts, ascending.
+    pub disjuncts: Vec<usize>,
+    pub bytes: u64,
+    /// The records among them.
+    pub records: u64,
+}
+
 /// Records as they come, in a file without a name beside the certificate's place.
 pub struct Journal {
     path: PathBuf,
@@ -91,6 +107,8 @@ pub struct Journal {
     regions: Vec<Disjuncts>,
     /// The disjuncts that have a record, with their regions.
     closed: BTreeSet<(RegionId, usize)>,
+    /// The sub-trees of leaves, by their numbers: of a part of a proof.
+    pieces: BTreeMap<usize, RegionId>,
     trouble: Option<io::Error>,
 }
 
@@ -105,6 +123,7 @@ impl Journal {
             entries,
             regions,
             closed: BTreeSet::new(),
+            pieces: BTreeMap::new(),
             trouble: None,
         })
     }
@@ -143,6 +162,14 @@ impl Journal {
         self.append(region, What::Close, &[&head, tree], holes);
     }
 
+    /// That a leaf of another proof is closed by this sub-tree, and where the records of cells belong in it.
+    pub fn piece(&mut self, leaf: usize, tree: &[u8], places: &[(usize, RegionId)]) {
+        let region = self.region(vec![], true);
+        let holes = places.iter().map(|(at, cell)| (*at as u64, *cell)).collect();
+        self.append(region, What::Close, &[tree], holes);
+        self.pieces.insert(leaf, region);
+    }
+
     /// Trouble with the file is told at the end.
     fn append(&mut self, region: RegionId, what: What, parts: &[&[u8]], holes: Vec<(u64, RegionId)>) {
         let length = parts.iter().map(|part| part.len() as u64).sum();
@@ -153,15 +180,15 @@ impl Journal {
         self.offset += length;
     }
 
-    /// Which entries of a region something uses, by a pass from the end.
-    fn needed(entries: Vec<&Entry>, stages: usize, sides: usize) -> Vec<&Entry> {
+    /// Which entries of a region something uses, by a pass from the end; what comes after it may use all bounds of an open one.
+    fn needed(entries: Vec<&Entry>, stages: usize, sides: usize, is_open: bool) -> Vec<&Entry> {
         if entries.iter().all(|entry| entry.what == What::Close) {
             return entries;
         }
         // When, counted from the end, a stage was last used, and a side last found.
-        let (mut used, mut found) = (vec![0u64; stages], vec![0u64; sides]);
+        let (mut used, mut found) = (vec![u64::from(is_open); stages], vec![0u64; sides]);
         let mut needed = Vec::new();
-        for (now, entry) in (1..).zip(entries.into_iter().rev()) {
+        for (now, entry) in (2..).zip(entries.into_iter().rev()) {
             let before = match entry.what {
                 What::Bound { stage, side } if used[stage as usize] > found[side as usize] => {
                     found[side as usize] = now;
@@ -194,50 +221,85 @@ impl Journal {
 
     /// Writes the certificate and puts it in its place.
     pub fn finish(mut self, heading: &Heading, disjuncts: usize) -> io::Result<Written> {
-        if let Some(trouble) = self.trouble.take() {
-            return Err(trouble);
-        }
+        self.settle()?;
         match self.lacking(disjuncts) {
             0 => {}
             lacking => {
                 return Err(io::Error::other(format!("{lacking} goals were closed by steps that it cannot tell")));
             }
         }
-        self.file.flush()?;
-        let mut out = Hashed { file: BufWriter::new(Draft::new(&self.path)?), hash: Hash::default(), bytes: 0 };
-        out.put(&heading.bytes()?)?;
-        let records = self.regions_to(heading, &mut out)?;
-        let mut tail = vec![END];
-        put(&mut tail, records as usize);
-        out.put(&tail)?;
-        let digest = from_hex(&out.hash.clone().digits())?;
-        out.put(&digest)?;
-        let Hashed { file, hash, bytes } = out;
-        file.into_inner().map_err(|e| e.into_error())?.keep()?;
-        Ok(Written { file: self.path.display().to_string(), bytes, records, sha256: hash.digits() })
+        let mut certificate = Certificate::new(&self.path, heading)?;
+        let entries = self.entries(&heading.widths, &[]);
+        for (number, region) in self.regions.iter().enumerate().filter(|(_, region)| !region.is_cell) {
+            certificate.begin_region(&region.numbers)?;
+            certificate.records += self.copy(&entries, number as RegionId, &mut certificate.out)?;
+            certificate.end_region()?;
+        }
+        certificate.finish()
     }
 
-    /// Writes all regions; how many records that are.
-    fn regions_to(&self, heading: &Heading, out: &mut Hashed) -> io::Result<u64> {
-        let sides = 2 * heading.widths.iter().sum::<usize>();
+    /// The regions so far, of which some are still open, to a file of their own. With the place of each among the pieces.
+    pub fn keep_regions(
+        mut self,
+        path: &Path,
+        widths: &[usize],
+        open: &[RegionId],
+    ) -> io::Result<(Kept, BTreeMap<RegionId, usize>)> {
+        self.settle()?;
+        let entries = self.entries(widths, open);
+        let regions = self.regions.iter().enumerate().filter(|(_, region)| !region.is_cell);
+        let regions: Vec<(RegionId, &[usize])> = regions.map(|(n, r)| (n as RegionId, &r.numbers[..])).collect();
+        let places = regions.iter().enumerate().map(|(place, (number, _))| (*number, place)).collect();
+        Ok((self.keep(path, &entries, &regions)?, places))
+    }
+
+    /// The sub-trees of so many leaves to a file of their own; all of them, or it is an error.
+    pub fn keep_pieces(mut self, path: &Path, widths: &[usize], leaves: usize) -> io::Result<Kept> {
+        match (leaves - self.pieces.len()) + self.lacking(0) {
+            0 => {}
+            lacking => {
+                return Err(io::Error::other(format!("{lacking} goals were closed by steps that it cannot tell")));
+            }
+        }
+        self.settle()?;
+        let entries = self.entries(widths, &[]);
+        let pieces: Vec<(RegionId, &[usize])> = self.pieces.values().map(|region| (*region, &[][..])).collect();
+        self.keep(path, &entries, &pieces)
+    }
+
+    /// After the last record: the trouble that there was.
+    fn settle(&mut self) -> io::Result<()> {
+        self.trouble.take().map_or(Ok(()), Err)?;
+        self.file.flush()
+    }
+
+    fn keep(&self, path: &Path, entries: &[Vec<&Entry>], regions: &[(RegionId, &[usize])]) -> io::Result<Kept> {
+        let (mut out, mut pieces) = (Hashed::new(path)?, Vec::with_capacity(regions.len()));
+        for (region, disjuncts) in regions {
+            let before = out.bytes;
+            let records = self.copy(entries, *region, &mut out)?;
+            pieces.push(Piece { disjuncts: disjuncts.to_vec(), bytes: out.bytes - before, records });
+        }
+        Ok(Kept { sha256: out.finish()?.1, pieces })
+    }
+
+    /// The entries of each region that something uses.
+    fn entries(&self, widths: &[usize], open: &[RegionId]) -> Vec<Vec<&Entry>> {
+        let sides = 2 * widths.iter().sum::<usize>();
         let mut entries: Vec<Vec<&Entry>> = self.regions.iter().map(|_| vec![]).collect();
         self.entries.iter().for_each(|entry| entries[entry.region as usize].push(entry));
-        let needed = |entries| Journal::needed(entries, heading.widths.len(), sides);
-        let entries: Vec<Vec<&Entry>> = entries.into_iter().map(needed).collect();
-        let mut records = 0;
-        for (number, region) in self.regions.iter().enumerate().filter(|(_, region)| !region.is_cell) {
-            let mut head = vec![REGION];
-            put_list(&mut head, &region.numbers);
-            out.put(&head)?;
-            records += 1 + self.copy(&entries, number as RegionId, out)?;
-        }
-        Ok(records)
+        let needed =
+            |(region, entries)| Journal::needed(entries, widths.len(), sides, open.contains(&(region as RegionId)));
+        entries.into_iter().enumerate().map(needed).collect()
     }
 
-    /// Copies the records of a region, with those of its cells, to their end; how many that are.
+    /// Copies the records of a region, with those of its cells; how many that are.
     fn copy(&self, entries: &[Vec<&Entry>], region: RegionId, out: &mut Hashed) -> io::Result<u64> {
         let (mut journal, mut buffer) = (self.file.get_ref(), Vec::new());
-        let mut records = entries[region as usize].len() as u64 + 1;
+        let mut records = entries[region as usize].len() as u64;
+        if self.pieces.values().any(|piece| *piece == region) {
+            records = 0;
+        }
         for entry in &entries[region as usize] {
             journal.seek(SeekFrom::Start(entry.offset))?;
             buffer.resize(entry.length as usize, 0);
@@ -245,13 +307,71 @@ impl Journal {
             let mut from = 0;
             for (at, cell) in &entry.holes {
                 out.put(&buffer[from..*at as usize])?;
-                records += self.copy(entries, *cell, out)?;
+                records += self.copy(entries, *cell, out)? + 1;
+                out.put(&[CLOSED])?;
                 from = *at as usize;
             }
             out.put(&buffer[from..])?;
         }
-        out.put(&[CLOSED])?;
         Ok(records)
+    }
+}
+
+/// A certificate under way.
+pub struct Certificate {
+    path: PathBuf,
+    out: Hashed,
+    records: u64,
+}
+
+impl Certificate {
+    pub fn new(path: &Path, heading: &Heading) -> io::Result<Certificate> {
+        let mut out = Hashed::new(path)?;
+        out.put(&heading.bytes()?)?;
+        Ok(Certificate { path: path.to_path_buf(), out, records: 0 })
+    }
+
+    pub fn begin_region(&mut self, disjuncts: &[usize]) -> io::Result<()> {
+        let mut head = vec![REGION];
+        put_list(&mut head, disjuncts);
+        self.add(&head, 1)
+    }
+
+    /// The head of a record that cells close disjuncts; its tree is to follow.
+    pub fn begin_cells(&mut self, disjuncts: &[usize]) -> io::Result<()> {
+        let mut head = vec![CELLS];
+        put_list(&mut head, disjuncts);
+        self.add(&head, 1)
+    }
+
+    /// The head of a record that a tree of combinations closes a disjunct; the tree is to follow.
+    pub fn begin_tree(&mut self, disjunct: usize) -> io::Result<()> {
+        let mut head = vec![CLOSE];
+        put(&mut head, disjunct);
+        put(&mut head, 0);
+        head.push(TREE);
+        self.add(&head, 1)
+    }
+
+    pub fn end_region(&mut self) -> io::Result<()> {
+        self.add(&[CLOSED], 1)
+    }
+
+    /// Bytes that hold so many records.
+    pub fn add(&mut self, bytes: &[u8], records: u64) -> io::Result<()> {
+        self.records += records;
+        self.out.put(bytes)
+    }
+
+    /// Puts it in its place.
+    pub fn finish(mut self) -> io::Result<Written> {
+        let mut tail = vec![END];
+        put(&mut tail, self.records as usize);
+        self.out.put(&tail)?;
+        let digest = from_hex(&self.out.hash.clone().digits())?;
+        self.out.put(&digest)?;
+        let (bytes, sha256) = self.out.finish()?;
+        Ok(Written { file: self.path.display().to_string(), bytes, records: self.records, sha256 })
     }
 }
 
@@ -280,6 +400,16 @@ struct Hashed {
 }
 
 impl Hashed {
+    fn new(path: &Path) -> io::Result<Hashed> {
+        Ok(Hashed { file: BufWriter::new(Draft::new(path)?), hash: Hash::default(), bytes: 0 })
+    }
+
+    /// Keeps the file: how long it is, and its digest.
+    fn finish(self) -> io::Result<(u64, String)> {
+        self.file.into_inner().map_err(|e| e.into_error())?.keep()?;
+        Ok((self.bytes, self.hash.digits()))
+    }
+
     fn put(&mut self, bytes: &[u8]) -> io::Result<()> {
         self.hash.add(bytes);
         self.bytes += bytes.len() as u64;

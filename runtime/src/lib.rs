@@ -11,6 +11,7 @@ mod program;
 pub mod replay;
 pub mod report;
 pub mod search;
+pub mod split;
 pub mod testing;
 pub mod tuning;
 pub mod verdict;

@@ -2,7 +2,7 @@
 
 use crate::property::Property;
 use clap::{Args, ValueEnum};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 #[derive(Args, Clone, Debug, Serialize)]
 pub struct Options {
@@ -120,7 +120,7 @@ pub enum Priority {
 }
 
 /// What a network is to a proof.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, ValueEnum)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ValueEnum)]
 #[serde(rename_all = "kebab-case")]
 pub enum Semantics {
     /// The model's function in real numbers
@@ -129,7 +129,7 @@ pub enum Semantics {
     Float32,
 }
 
-fn seconds(text: &str) -> Result<f64, String> {
+pub fn seconds(text: &str) -> Result<f64, String> {
     match text.parse::<f64>() {
         Ok(value) if (0.0..=1e9).contains(&value) => Ok(value),
         _ => Err("not a number of seconds between 0 and 1e9".into()),

@@ -2,10 +2,10 @@
 
 pub use crate::control::{Activity, Control, Progress};
 use crate::search::ClosedBy;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// What a search over a property begins with, or ended up with after a trial.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Chosen {
     #[default]
@@ -23,7 +23,7 @@ impl std::fmt::Display for Chosen {
 }
 
 /// What a search counts.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Counters {
     /// Whether inputs were split or phases.
     pub chosen: Chosen,
@@ -44,6 +44,27 @@ pub struct Counters {
     /// Leaves that the exact rational method decided.
     pub exact_calls: u64,
     pub max_depth: u64,
+}
+
+impl Counters {
+    /// What several processes have done together.
+    pub fn add(&mut self, other: &Counters) {
+        self.chosen = other.chosen;
+        let sums = [
+            (&mut self.nodes, other.nodes),
+            (&mut self.neuron_nodes, other.neuron_nodes),
+            (&mut self.property_nodes, other.property_nodes),
+            (&mut self.leaves, other.leaves),
+            (&mut self.lp_calls, other.lp_calls),
+            (&mut self.simplex_iterations, other.simplex_iterations),
+            (&mut self.bound_rows, other.bound_rows),
+            (&mut self.samples, other.samples),
+            (&mut self.exact_calls, other.exact_calls),
+        ];
+        sums.into_iter().for_each(|(sum, count)| *sum = sum.saturating_add(count));
+        self.max_depth = self.max_depth.max(other.max_depth);
+        self.closed_by.add(&other.closed_by);
+    }
 }
 
 /// Where the time went, in seconds.

@@ -59,6 +59,8 @@ pub enum StopReason {
     Timeout,
     /// The user asked to stop.
     Interrupted,
+    /// It goes on in so many parts, or so many of them are open.
+    Split(usize),
     /// A limit of the program, or trouble of a solver that no other method could make good.
     GaveUp(String),
 }
@@ -68,6 +70,8 @@ impl fmt::Display for StopReason {
         match self {
             StopReason::Timeout => f.write_str("the time was used up"),
             StopReason::Interrupted => f.write_str("interrupted"),
+            StopReason::Split(1) => f.write_str("one part is open"),
+            StopReason::Split(parts) => write!(f, "{parts} parts are open"),
             StopReason::GaveUp(why) => f.write_str(why),
         }
     }

@@ -12,6 +12,7 @@ use crate::certificate::put;
 use pg_core::kernel::dispatch;
 use pg_core::kernel::relax::{Block, Neurons, Relax};
 use pg_core::rounding::Sum;
+use serde::{Deserialize, Serialize};
 
 /// Rows evaluated together.
 pub const ROWS: usize = 48;
@@ -34,6 +35,16 @@ pub struct Node {
     pub branch: Option<(Slot, f32)>,
     /// The length of its steps, as a part of what is asked for. It is the children's too: they are much alike.
     pub stride: f32,
+}
+
+/// The multipliers of a node as a file has them; floats by their bits.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Guide {
+    pub alpha: Vec<u8>,
+    pub weights: Vec<u32>,
+    /// Of the phases on its way.
+    pub betas: Vec<u32>,
+    pub stride: u32,
 }
 
 /// A neuron's phase, and the multiplier β ≥ 0 of the half-space that it is.
@@ -64,6 +75,31 @@ impl Node {
         Node { weights, ..self }
     }
 
+    /// A node of this compact network with multipliers that come from elsewhere, and the phases on its way with theirs; it is yet to
+    /// be bounded. `None` if they are not of this network, or none that a node may have: else any are sound.
+    pub fn revived(compact: &Compact, guide: &Guide, weights: usize, phases: &[(usize, bool)]) -> Option<Node> {
+        let floats = |bits: &[u32]| bits.iter().map(|&bits| f32::from_bits(bits)).collect::<Vec<f32>>();
+        let (own, betas) = (floats(&guide.weights), floats(&guide.betas));
+        let is_one = |&value: &f32| value >= 0.0 && value < f32::INFINITY;
+        let fits = (guide.alpha.len(), own.len(), betas.len()) == (compact.width, weights, phases.len());
+        let stride = f32::from_bits(guide.stride);
+        if !fits || !own.iter().chain(&betas).chain([&stride]).all(is_one) {
+            return None;
+        }
+        let split = |(&(neuron, on), beta)| compact.slot(neuron).map(|slot| Split { slot, on, beta });
+        let splits = phases.iter().zip(betas).map(split).collect::<Option<_>>()?;
+        let (alpha, weights) = (guide.alpha.clone().into(), own.into());
+        Some(Node { alpha, weights, splits, stride, ..Node::root(compact) })
+    }
+
+    /// Its multipliers.
+    pub fn guide(&self) -> Guide {
+        let bits = |values: &[f32]| values.iter().map(|value| value.to_bits()).collect();
+        let betas: Vec<f32> = self.splits.iter().map(|split| split.beta).collect();
+        let (weights, betas) = (bits(&self.weights), bits(&betas));
+        Guide { alpha: self.alpha.to_vec(), weights, betas, stride: self.stride.to_bits() }
+    }
+
     /// The node with one more phase.
     pub fn child(&self, slot: Slot, on: bool) -> Node {
         let mut splits = Vec::with_capacity(self.splits.len() + 1);
@@ -74,6 +110,14 @@ impl Node {
 
     pub fn numbered(self, number: u32) -> Node {
         Node { number, ..self }
+    }
+
+    /// The parts α of the neurons that are undecided in the compact network, each with the neuron's number among all.
+    pub fn open_parts<'n>(&'n self, compact: &'n Compact) -> impl Iterator<Item = (usize, u8)> + 'n {
+        let mut starts = vec![0];
+        compact.stages.iter().for_each(|stage| starts.push(starts[starts.len() - 1] + stage.width));
+        let part = move |slot: Slot| self.alpha[starts[slot.stage as usize] + slot.index as usize];
+        compact.undecided().map(move |slot| (compact.hidden(slot), part(slot)))
     }
 
     /// For a certificate: the parts α that differ from the ones to start from.

@@ -174,6 +174,13 @@ impl Compact {
         stage.start + stage.neurons[slot.index as usize]
     }
 
+    /// The place of a neuron that is undecided here, by its number among all of the network.
+    pub fn slot(&self, neuron: usize) -> Option<Slot> {
+        let stage = self.stages.iter().rposition(|stage| stage.start <= neuron)?;
+        let index = self.stages[stage].neurons.binary_search(&(neuron - self.stages[stage].start)).ok()?;
+        (self.stages[stage].cost[index] > 0.0).then_some(Slot { stage: stage as u32, index: index as u32 })
+    }
+
     /// The length of a row of inputs.
     pub fn inputs(&self) -> usize {
         self.input_lower.len()

@@ -17,7 +17,7 @@ mod packed;
 mod rows;
 mod table;
 
-pub use batch::{Batch, Buffers, Node, ROWS, Split, Subproblem};
+pub use batch::{Batch, Buffers, Guide, Node, ROWS, Split, Subproblem};
 pub use bounder::{Bounder, Multipliers, NOT_EMPTY, Worth};
 pub use boxes::{BoxBatch, BoxKernel, BoxNumber, BoxRow, Directions};
 pub use buffer::Buffer;

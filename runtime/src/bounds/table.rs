@@ -41,6 +41,13 @@ impl Bounds {
         Bounds { lower: vec![f64::NEG_INFINITY; neurons], upper: vec![f64::INFINITY; neurons], starts }
     }
 
+    /// These bounds of all neurons, stage after stage; `None` if they are not of so many, or contradict each other.
+    pub fn of_all(shape: &Shape, lower: Vec<f64>, upper: Vec<f64>) -> Option<Bounds> {
+        let unknown = Bounds::unknown(shape);
+        let fit = lower.len() == unknown.lower.len() && upper.len() == unknown.upper.len();
+        (fit && lower.iter().zip(&upper).all(|(l, u)| l <= u)).then_some(Bounds { lower, upper, ..unknown })
+    }
+
     /// Of all neurons, stage after stage.
     pub fn all(&self) -> (&[f64], &[f64]) {
         (&self.lower, &self.upper)

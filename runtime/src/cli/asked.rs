@@ -19,9 +19,9 @@ impl Asked {
     pub fn new(arguments: &[String], network: &dyn Network) -> Result<Asked, String> {
         let line = [String::new()].into_iter().chain(arguments.iter().cloned());
         let (question, run) = match Args::try_parse_from(line).map_err(|e| e.to_string())?.command {
-            Command::Verify(args) => (args.question(network)?, args.run),
+            Command::Verify(args) if args.sub.is_none() => (args.question(network)?, args.run),
             Command::Robust(args) => (args.question(network)?, args.run),
-            Command::Eval { .. } | Command::Info => return Err("the command line asks nothing".into()),
+            _ => return Err("the command line asks no whole question".into()),
         };
         let semantics = run.options().semantics_of(&question.property);
         Ok(Asked { question, semantics })

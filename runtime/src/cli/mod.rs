@@ -10,6 +10,7 @@ mod progress;
 mod question;
 mod run;
 mod signals;
+mod split;
 mod terminal;
 #[cfg(test)]
 pub(crate) mod tests;
@@ -23,6 +24,7 @@ pub(crate) use question::Question;
 pub use question::{Robust, Verify};
 pub use run::{Run, RunArgs};
 pub use signals::on_interrupt;
+pub use split::{MERGE_HELP, Merge, SPLIT_HELP, Split};
 use std::io::Write;
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -57,6 +59,12 @@ enum Command {
     /// Prove that no input near an image is classified otherwise, or find one
     #[command(after_help = EXIT_CODES)]
     Robust(Robust),
+    /// Work on a property for a while, and write what is left as parts for many machines
+    #[command(after_help = SPLIT_HELP)]
+    Split(Split),
+    /// Tell what the parts of a property have shown together
+    #[command(after_help = MERGE_HELP)]
+    Merge(Merge),
     /// Evaluate the network on each line of a file of comma-separated numbers
     Eval {
         /// One input a line, its numbers separated by commas or blanks
@@ -78,6 +86,8 @@ pub fn main(network: &dyn Network) -> ExitCode {
     let result = match args.command {
         Command::Verify(args) => args.run.begin().and_then(|run| args.decide(network, &run)),
         Command::Robust(args) => args.run.begin().and_then(|run| args.decide(network, &run)),
+        Command::Split(args) => args.begin().and_then(|run| args.decide(network, &run)),
+        Command::Merge(args) => args.begin().and_then(|run| args.decide(network, &run)),
         Command::Eval { input, repeat } => eval(network, &input, repeat).map(|()| 0),
         Command::Info => info::run(network).map(|()| 0),
     };

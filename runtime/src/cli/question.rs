@@ -1,6 +1,7 @@
 //! `verify PROP.vnnlib` and `robust IMAGE.csv`: what is asked about a network.
 
 use super::run::{Run, RunArgs};
+use super::split::decide_part;
 use crate::ending;
 use crate::property::{Decimal, Property, Side, Source, Tensors, parse_image};
 use clap::Args;
@@ -13,6 +14,9 @@ pub struct Verify {
     /// The counterexamples to look for: VNN-LIB 1.0 or 2.0, plain or .gz
     #[arg(value_name = "PROP.vnnlib")]
     property: PathBuf,
+    /// Solve only this part of the question, which `split` has written
+    #[arg(long, value_name = "DIR/K")]
+    pub(super) sub: Option<PathBuf>,
     #[command(flatten)]
     pub run: RunArgs,
 }
@@ -65,7 +69,11 @@ pub struct Robustness {
 impl Verify {
     /// Answers for this network and returns the exit code.
     pub fn decide(&self, network: &dyn Network, run: &Run) -> Result<u8, String> {
-        run.answer(network, &self.question(network)?)
+        let question = self.question(network)?;
+        match &self.sub {
+            Some(part) => decide_part(network, run, &question, part),
+            None => run.answer(network, &question),
+        }
     }
 
     pub fn question(&self, network: &dyn Network) -> Result<Question, String> {

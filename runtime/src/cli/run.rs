@@ -32,7 +32,7 @@ const NO_FLOATS: &str = "--proof: the property fixes inputs at numbers that are 
 /// How often the progress line is drawn.
 const TICK: Duration = Duration::from_millis(200);
 /// How long after it should have stopped a search is waited for.
-const GRACE: Duration = Duration::from_secs(3);
+pub const GRACE: Duration = Duration::from_secs(3);
 /// As much as a main thread has.
 const STACK: usize = 8 << 20;
 
@@ -67,51 +67,82 @@ impl RunArgs {
         let control = Arc::new(Control::new(options.timeout));
         Ok(Run { options, outputs: self.outputs.clone(), control })
     }
+
+    /// The same with a time of its own.
+    pub fn begin_within(&self, seconds: f64) -> Result<Run, String> {
+        if self.options.timeout.is_some() {
+            return Err("--timeout: give --seconds, which is how long the root may take".into());
+        }
+        RunArgs { options: Options { timeout: Some(seconds), ..self.options.clone() }, ..self.clone() }.begin()
+    }
 }
 
 /// A search that has its options and its time.
 #[derive(Debug)]
 pub struct Run {
-    options: Options,
-    outputs: Outputs,
-    control: Arc<Control>,
+    pub(super) options: Options,
+    pub(super) outputs: Outputs,
+    pub(super) control: Arc<Control>,
 }
 
 impl Run {
     /// Searches, tells the verdict and returns its exit code.
+    pub fn answer(&self, network: &dyn Network, question: &Question) -> Result<u8, String> {
+        let options = self.options_of(network, question)?;
+        let certificate =
+            self.outputs.proof.as_ref().map(|path| self.certificate(path, network, question, &options)).transpose()?;
+        self.conduct(network, question, &options, GRACE, || {
+            let (property, control) = (&question.property, &*self.control);
+            Ok(match certificate {
+                Some((journal, heading)) => {
+                    search::prove(network, property, &options, &Tuning::default(), control, (journal, &heading))
+                }
+                None => search::verify(network, property, &options, control),
+            })
+        })
+    }
+
+    /// The options with what the question is about, and whether there can be a certificate of that.
+    pub fn options_of(&self, network: &dyn Network, question: &Question) -> Result<Options, String> {
+        let semantics = Some(self.options.semantics_of(&question.property));
+        if self.outputs.proof.is_some() && semantics == Some(Semantics::Float32) {
+            may_certify_program(network, &question.property)?;
+        }
+        Ok(Options { semantics, ..self.options.clone() })
+    }
+
+    /// Tells what a search comes to, and returns its exit code.
     ///
     /// The search has a thread of its own, so that one that does not stop in time can be left behind: the process then
     /// ends with what is known.
-    pub fn answer(&self, network: &dyn Network, question: &Question) -> Result<u8, String> {
-        let options =
-            Options { semantics: Some(self.options.semantics_of(&question.property)), ..self.options.clone() };
-        let options = &options;
-        if self.outputs.proof.is_some() && options.semantics == Some(Semantics::Float32) {
-            may_certify_program(network, &question.property)?;
-        }
+    pub fn conduct(
+        &self,
+        network: &dyn Network,
+        question: &Question,
+        options: &Options,
+        grace: Duration,
+        search: impl FnOnce() -> Result<Outcome, String> + Send,
+    ) -> Result<u8, String> {
         for note in question.notes.iter().filter(|_| !self.outputs.quiet) {
             say(&format!("note: {note}\n"));
         }
         let status = Status::spinner(self.outputs.quiet);
         signals::catch(self.control.clone(), status.clone());
         let (sender, receiver) = mpsc::channel();
-        let certificate =
-            self.outputs.proof.as_ref().map(|path| self.certificate(path, network, question, options)).transpose()?;
         let search = move || {
-            let (property, control) = (&question.property, &*self.control);
-            let _ = sender.send(match certificate {
-                Some((journal, heading)) => {
-                    search::prove(network, property, options, &Tuning::default(), control, (journal, &heading))
-                }
-                None => search::verify(network, property, options, control),
-            });
+            let _ = sender.send(search());
         };
         thread::scope(|scope| {
             let builder = thread::Builder::new().name("search".into()).stack_size(STACK);
             builder.spawn_scoped(scope, search).map_err(|e| format!("cannot start the search: {e}"))?;
-            match self.wait(&receiver, status) {
-                Ok(outcome) => self.tell(network, question, options, outcome),
+            let mut line = Line::new(status);
+            match watch(&receiver, &self.control, grace, || line.draw(&self.control)) {
+                Ok(outcome) => {
+                    drop(line);
+                    self.tell(network, question, options, outcome?)
+                }
                 Err(reason) => {
+                    drop(line);
                     let told = self.tell(network, question, options, self.abandoned(reason));
                     std::process::exit(told.unwrap_or_else(|message| complain(&message)).into())
                 }
@@ -121,7 +152,7 @@ impl Run {
 
     /// Where the records of a certificate go, and what it is about. A certificate of an earlier run goes. A property that came
     /// as no text is written beside it.
-    fn certificate<'q>(
+    pub fn certificate<'q>(
         &self,
         path: &Path,
         network: &'q dyn Network,
@@ -130,8 +161,6 @@ impl Run {
     ) -> Result<(Journal, Heading<'q>), String> {
         let trouble = |e: io::Error| format!("--proof: cannot write {}: {e}", path.display());
         remove(path).map_err(trouble)?;
-        let (model, shape) = (network.model(), network.shape());
-        let widths = shape.stages[..shape.last()].iter().map(|stage| stage.width()).collect();
         let property = match &question.text {
             None => question.sha256.clone(),
             Some(text) => {
@@ -140,14 +169,7 @@ impl Run {
                 sha256(text.as_bytes())
             }
         };
-        let semantics = options.semantics_of(&question.property);
-        let heading = Heading { model: model.sha256, property, generator: TOOL, widths, semantics };
-        Ok((Journal::new(path).map_err(trouble)?, heading))
-    }
-
-    fn wait(&self, receiver: &Receiver<Outcome>, status: Status) -> Result<Outcome, StopReason> {
-        let mut line = Line::new(status);
-        watch(receiver, &self.control, GRACE, || line.draw(&self.control))
+        Ok((Journal::new(path).map_err(trouble)?, heading(network, property, options.semantics_of(&question.property))))
     }
 
     /// What is known of a search that was left behind.
@@ -192,6 +214,13 @@ impl Run {
     }
 }
 
+/// What a certificate is about.
+pub fn heading(network: &dyn Network, property: String, semantics: Semantics) -> Heading<'_> {
+    let (model, shape) = (network.model(), network.shape());
+    let widths = shape.stages[..shape.last()].iter().map(|stage| stage.width()).collect();
+    Heading { model: model.sha256, property, generator: TOOL, widths, semantics }
+}
+
 /// A reader that has seen enough, such as `head -1`, is no mistake.
 fn print(text: &str) -> Result<(), String> {
     let mut stdout = io::stdout().lock();
@@ -205,12 +234,12 @@ fn print(text: &str) -> Result<(), String> {
 ///
 /// A search that has not stopped some time after it was told to is given up for that reason; one that panicked has
 /// decided nothing.
-fn watch(
-    outcome: &Receiver<Outcome>,
+fn watch<T>(
+    outcome: &Receiver<T>,
     control: &Control,
     grace: Duration,
     mut tick: impl FnMut(),
-) -> Result<Outcome, StopReason> {
+) -> Result<T, StopReason> {
     let mut told = None;
     loop {
         match outcome.recv_timeout(TICK) {
@@ -252,7 +281,7 @@ mod tests {
 
     #[test]
     fn a_search_that_misses_its_deadline_is_left_behind() {
-        let (_sender, receiver) = mpsc::channel();
+        let (_sender, receiver) = mpsc::channel::<Outcome>();
         let mut ticks = 0;
         let reason = watch(&receiver, &Control::new(Some(0.0)), Duration::from_millis(300), || ticks += 1);
         assert_eq!(reason.unwrap_err(), StopReason::Timeout);
@@ -261,7 +290,7 @@ mod tests {
 
     #[test]
     fn a_search_that_ignores_an_interrupt_is_left_behind() {
-        let (_sender, receiver) = mpsc::channel();
+        let (_sender, receiver) = mpsc::channel::<Outcome>();
         let control = Control::new(None);
         control.interrupt();
         let reason = watch(&receiver, &control, Duration::ZERO, || ());

@@ -4,7 +4,8 @@
 
 use super::Search;
 use super::peregrinn::{GoalTree, Phases};
-use super::proof::{Lemma, PhaseLog, Positive, Proved, Reason, Region};
+use super::proof::record::Record;
+use super::proof::{LeafOf, Lemma, PhaseLog, Positive, Proved, Reason, Region};
 use crate::bounds::{Compact, Multipliers, NOT_EMPTY, Node, Objective, Side};
 use crate::certificate::{Heading, RULE, RegionId, TREE, put};
 use crate::lp::Ray;
@@ -79,19 +80,47 @@ impl<'a> Search<'a> {
         journal.close(region, disjunct, what, &proof);
     }
 
-    /// Notes that disjuncts of one box are closed by cells.
-    pub fn note_cells_of(&mut self, disjuncts: Vec<usize>, tree: &[u8], places: &[(usize, RegionId)]) {
-        if let Some(journal) = &mut self.journal {
-            let region = journal.region(disjuncts.clone(), false);
-            journal.cells(region, &disjuncts, tree, places);
+    /// Notes that disjuncts of one box are closed by cells; or all that were open on a leaf of another search.
+    pub fn note_cells_of(
+        &mut self,
+        leaf: Option<usize>,
+        disjuncts: Vec<usize>,
+        tree: &[u8],
+        places: &[(usize, RegionId)],
+    ) {
+        let Some(journal) = &mut self.journal else { return };
+        match leaf {
+            Some(leaf) => journal.piece(leaf, tree, places),
+            None => {
+                let region = journal.region(disjuncts.clone(), false);
+                journal.cells(region, &disjuncts, tree, places);
+            }
         }
     }
 
     /// Notes that a goal is closed by its own tree over phases, if every leaf of it could be written down.
-    pub fn note_phases(&mut self, region: RegionId, disjunct: usize, log: Option<&PhaseLog>) {
-        let tree = log.and_then(PhaseLog::tree);
+    pub fn note_phases(&mut self, region: &Region, disjunct: usize, log: Option<&PhaseLog>) {
+        let (Some(journal), Some(tree)) = (&mut self.journal, log.and_then(PhaseLog::tree)) else { return };
+        match &region.leaf {
+            Some(leaf) => journal.piece(leaf.number, &tree, &[]),
+            // A tree of its own begins without changes.
+            None => journal.close(region.id, disjunct, 0, &[&[TREE, 0][..], &tree].concat()),
+        }
+    }
+
+    /// Notes that a leaf of another search is closed by a tree over phases.
+    pub fn note_subtree(&mut self, leaf: usize, record: Option<&Record>) {
+        let unsound = self.tuning.prove.unsound;
+        let tree = record.and_then(|record| record.subtree(|bound| bound > -unsound));
         if let (Some(journal), Some(tree)) = (&mut self.journal, tree) {
-            journal.close(region, disjunct, 0, &[&[TREE][..], &tree].concat());
+            journal.piece(leaf, &tree, &[]);
+        }
+    }
+
+    /// Notes that no input has the phases of a leaf of another search.
+    pub fn note_empty(&mut self, leaf: &LeafOf, rows: usize) {
+        if let Some(journal) = &mut self.journal {
+            journal.piece(leaf.number, &given(&vec![0.0; rows], [].into_iter()), &[]);
         }
     }
 
@@ -176,13 +205,18 @@ fn given(weights: &[f64], multipliers: impl Iterator<Item = (usize, f64)>) -> Ve
 /// A leaf with the parts of a node that was raised under a search's phases, which it takes as bounds: their multipliers are 0.
 fn raised_leaf(tree: &GoalTree, node: &Phases, weights: &[f64], raised: &Node) -> Vec<u8> {
     let compact = tree.region.compact_under(&node.bounds, tree.region.bounder.shape.last());
-    let first = |stage: usize, neuron: usize| {
-        let (l, u) = tree.region.bounds.of(stage, neuron);
-        if u > -l { u8::MAX } else { 0 }
+    let (leaf, shape) = (tree.region.leaf.as_ref(), &tree.region.bounder.shape);
+    let first = |stage: usize, neuron: usize| match leaf {
+        Some(leaf) => leaf.parts[shape.start(stage) + neuron],
+        None => {
+            let (l, u) = tree.region.bounds.of(stage, neuron);
+            if u > -l { u8::MAX } else { 0 }
+        }
     };
+    let depth = leaf.map_or(0, |leaf| leaf.depth) + node.depth as usize;
     let mut bytes = vec![0];
     weights.iter().for_each(|weight| bytes.extend((*weight as f32).to_le_bytes()));
     bytes.extend(raised.parts_from(&compact, first));
-    (0..node.depth).for_each(|_| bytes.extend(0f32.to_le_bytes()));
+    (0..depth).for_each(|_| bytes.extend(0f32.to_le_bytes()));
     bytes
 }

@@ -1,10 +1,13 @@
 //! The search: [`proof`] holds what a verdict rests on, [`guide`] what only guides, the files beside them the engines.
 
 mod boxes;
+mod frontier;
 mod guide;
 mod journal;
+mod part;
 mod peregrinn;
 mod phases;
+mod prefix;
 mod proof;
 mod propagation;
 mod refine;
@@ -21,13 +24,17 @@ use crate::report::{Chosen, Control, Counters, Times};
 use crate::tuning::Tuning;
 use crate::verdict::{StopReason, Verdict, Witness};
 use boxes::Split;
+use frontier::Splitting;
+pub use frontier::{Frontier, OpenLeaf, RootFrontier, split};
 pub use guide::ascent::Ascent;
 use guide::body::Body;
+pub use part::{Leaves, solve, split_again};
 use pg_core::Network;
 use pg_core::Shape;
 pub use proof::contract::{Conditions, Domain};
 pub use proof::{ClosedBy, Proved};
-use proof::{Goal, Proof, Reason, Region, Ticket};
+use proof::{Goal, Region};
+pub(crate) use proof::{Proof, Reason, Ticket};
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Instant;
@@ -60,6 +67,8 @@ struct Search<'a> {
     journal: Option<Journal>,
     /// The input sets that are no boxes, of the disjuncts asked for so far; `None` for one without an inside.
     bodies: HashMap<Vec<usize>, Option<Arc<Body>>>,
+    /// That what is open when the time is up is to be split into parts.
+    splitting: Option<Splitting>,
 }
 
 /// What a search has spent and got, by which it decides how to go on: not time, so that it does not depend on the machine.
@@ -92,7 +101,7 @@ pub fn prove(
     control: &Control,
     certificate: (Journal, &Heading),
 ) -> Outcome {
-    run(network, property, options, tuning, control, Some(certificate))
+    run(Asked { network, property, options, tuning, control }, Some(certificate))
 }
 
 /// The same with other numbers than the default ones.
@@ -103,27 +112,44 @@ pub fn verify_tuned(
     tuning: &Tuning,
     control: &Control,
 ) -> Outcome {
-    run(network, property, options, tuning, control, None)
+    run(Asked { network, property, options, tuning, control }, None)
 }
 
-fn run(
-    network: &dyn Network,
-    property: &Property,
-    options: &Options,
-    tuning: &Tuning,
-    control: &Control,
-    certificate: Option<(Journal, &Heading)>,
+/// A question, and how it is to be answered.
+#[derive(Clone, Copy)]
+pub struct Asked<'q> {
+    pub network: &'q dyn Network,
+    pub property: &'q Property,
+    pub options: &'q Options,
+    pub tuning: &'q Tuning,
+    pub control: &'q Control,
+}
+
+fn run(asked: Asked, certificate: Option<(Journal, &Heading)>) -> Outcome {
+    let (proof, tickets) = Proof::of(asked.property.disjuncts.len());
+    let (journal, heading) = certificate.unzip();
+    conduct(asked, journal, proof, |search| {
+        let result = search.run(tickets, &mut vec![]);
+        search.verdict(result, |search, proved| search.conclude(proved, heading))
+    })
+}
+
+/// A search with everything that it needs, and what it comes to.
+fn conduct(
+    asked: Asked,
+    journal: Option<Journal>,
+    proof: Proof,
+    search: impl FnOnce(&mut Search) -> Verdict,
 ) -> Outcome {
+    let Asked { network, property, options, tuning, control } = asked;
     let program = (options.semantics_of(property) == Semantics::Float32).then(|| Program::of(network));
     let (program, network) = (program.as_ref(), program.as_ref().map_or(network, |program| program as &dyn Network));
     let shape = network.shape();
     shape.check();
     assert_eq!(ending::admit(network.model().ending, property), Ok(()), "a question about the model, not about scores");
     let rounds_well = pg_core::rounding::is_as_assumed();
-    let (proof, tickets) = Proof::new(property);
     let (counters, times, work, bodies) = (Counters::default(), Times::default(), Work::default(), HashMap::new());
-    let (journal, heading) = certificate.unzip();
-    let mut search = Search {
+    let mut all = Search {
         network,
         program,
         shape,
@@ -137,48 +163,42 @@ fn run(
         work,
         journal,
         bodies,
+        splitting: None,
     };
-    let verdict = match search.run(tickets) {
+    let verdict = match search(&mut all) {
         _ if !rounds_well => {
             let why = "the processor is set to flush subnormal numbers or not to round to nearest";
             Verdict::Unknown(StopReason::GaveUp(why.into()))
         }
-        Ok(()) if search.may_overflow() => {
-            let why = "that the float32 program overflows cannot be excluded, so that nothing is proved about it";
-            Verdict::Unknown(StopReason::GaveUp(why.into()))
-        }
-        Ok(()) => match search.proof.finish() {
-            Ok(proved) => search.conclude(proved, heading),
-            Err(open) => Verdict::Unknown(StopReason::GaveUp(format!("{open} disjuncts were not settled"))),
-        },
-        Err(End::Violated(witness)) => Verdict::Violated(witness),
-        Err(End::Stopped(reason)) => Verdict::Unknown(reason),
+        verdict => verdict,
     };
-    search.times.total = control.elapsed().as_secs_f64();
-    Outcome { verdict, counters: search.counters, times: search.times, tuning: tuning.hash() }
+    all.times.total = control.elapsed().as_secs_f64();
+    Outcome { verdict, counters: all.counters, times: all.times, tuning: tuning.hash() }
 }
 
 impl<'a> Search<'a> {
-    /// Closes every leaf, or says what ended the search.
-    fn run(&mut self, tickets: Vec<Ticket>) -> Result<(), End> {
+    /// Closes every leaf, or says what ended the search; then the regions are those with open goals.
+    fn run(&mut self, tickets: Vec<Ticket>, regions: &mut Vec<Region<'a>>) -> Result<(), End> {
         let mut tickets: Vec<(usize, Ticket)> = tickets.into_iter().enumerate().collect();
         if self.options.engine == Engine::Auto && self.may_split_inputs() {
             match self.split_inputs(tickets)? {
-                Split::Rest(regions) => return self.peregrinn(regions),
+                Split::Rest(mut rest) => return self.peregrinn(&mut rest),
                 Split::GaveUp(open) => tickets = open,
             }
         }
         self.counters.chosen = Chosen::Phases;
         self.sample()?;
-        let mut regions = self.root_regions(tickets)?;
+        *regions = self.root_regions(tickets)?;
         // Of a goal without rows every input is a counterexample: no bound excludes it.
         let has_rows = regions.iter().flat_map(|region| &region.goals).all(|goal| !goal.rows.is_empty());
         if !self.raises() || !has_rows {
+            self.has_root();
             return self.peregrinn(regions);
         }
         if self.shape.last() > 0 {
             regions.iter().try_for_each(|region| self.attack_goals(region, 0))?;
         }
+        self.has_root();
         if self.options.engine != Engine::Peregrinn {
             if !self.proves() {
                 regions.iter_mut().try_for_each(|region| self.propagate_goals(region))?;
@@ -190,6 +210,26 @@ impl<'a> Search<'a> {
             Engine::Peregrinn => regions.iter_mut().try_for_each(|region| self.tighten_region(region))?,
         }
         self.peregrinn(regions)
+    }
+
+    /// What a search has come to: where every goal is closed, what is then concluded from that.
+    fn verdict(
+        &mut self,
+        result: Result<(), End>,
+        conclude: impl FnOnce(&mut Search<'a>, Proved) -> Verdict,
+    ) -> Verdict {
+        match result {
+            Ok(()) if self.may_overflow() => {
+                let why = "that the float32 program overflows cannot be excluded, so that nothing is proved about it";
+                Verdict::Unknown(StopReason::GaveUp(why.into()))
+            }
+            Ok(()) => match self.proof.finish() {
+                Ok(proved) => conclude(self, proved),
+                Err(open) => Verdict::Unknown(StopReason::GaveUp(format!("{open} disjuncts were not settled"))),
+            },
+            Err(End::Violated(witness)) => Verdict::Violated(witness),
+            Err(End::Stopped(reason)) => Verdict::Unknown(reason),
+        }
     }
 
     /// A box of `f64` ends that has all inputs of a region, of the network or of its program.
@@ -216,8 +256,12 @@ impl<'a> Search<'a> {
         !boxes.iter().all(|region| program.excludes_overflow(region.program_enclosure(), &is_worth))
     }
 
+    /// A search that is to be split goes on until there is something to split.
     fn go_on(&self) -> Result<(), End> {
-        self.control.stop().map_or(Ok(()), |reason| Err(End::Stopped(reason)))
+        match (self.control.stop(), &self.splitting) {
+            (Some(StopReason::Timeout), Some(splitting)) if !splitting.has_root => Ok(()),
+            (reason, _) => reason.map_or(Ok(()), |reason| Err(End::Stopped(reason))),
+        }
     }
 
     /// For a solver that was told to stop: the reason, whatever the clock says since.

@@ -52,18 +52,26 @@ impl<'a, 'r> GoalTree<'a, 'r> {
 }
 
 impl<'a> Search<'a> {
-    /// Closes every goal of every region, or says what ended the search.
-    pub fn peregrinn(&mut self, mut regions: Vec<Region<'a>>) -> Result<(), End> {
+    /// Closes every goal of every region, or says what ended the search: then the regions have the goals that are open.
+    pub fn peregrinn(&mut self, regions: &mut [Region<'a>]) -> Result<(), End> {
         let goals: Vec<Vec<Goal>> = regions.iter_mut().map(|region| std::mem::take(&mut region.goals)).collect();
         let (seed, proves) = (self.options.seed, self.proves());
-        let tree = |(region, goals): (_, Vec<Goal<'a>>)| goals.into_iter().map(move |goal| (region, goal));
-        let trees =
-            regions.iter().zip(goals).flat_map(tree).map(|(region, goal)| GoalTree::new(region, goal, seed, proves));
-        let mut trees: Vec<GoalTree> = trees.collect();
+        let mut trees: Vec<(usize, GoalTree)> = Vec::new();
+        for ((place, region), goals) in regions.iter().enumerate().zip(goals) {
+            trees.extend(goals.into_iter().map(|goal| (place, GoalTree::new(region, goal, seed, proves))));
+        }
+        let result = self.take_turns(&mut trees);
+        let open: Vec<(usize, Goal)> = trees.into_iter().map(|(place, tree)| (place, tree.goal)).collect();
+        open.into_iter().for_each(|(place, goal)| regions[place].goals.push(goal));
+        result
+    }
+
+    /// Visits the goals' nodes in turns, each twice as long as the one before, until no goal has an open one; what is closed is gone.
+    fn take_turns(&mut self, trees: &mut Vec<(usize, GoalTree<'a, '_>)>) -> Result<(), End> {
         let tuning = self.tuning.peregrinn;
         let mut turn = if trees.len() > tuning.most_in_turn { u64::MAX } else { tuning.first_turn };
-        while !trees.is_empty() {
-            for tree in &mut trees {
+        while trees.iter().any(|(_, tree)| !tree.open.is_empty()) {
+            for (_, tree) in trees.iter_mut() {
                 if self.options.inference == Inference::Raised {
                     for _ in 0..(turn / tuning.descend_every).min(tuning.most_descents) {
                         self.go_on()?;
@@ -72,13 +80,11 @@ impl<'a> Search<'a> {
                 }
                 self.take_turn(tree, turn)?;
             }
-            let is_open = |tree: &mut GoalTree| !tree.open.is_empty();
-            for done in trees.extract_if(.., |tree| !is_open(tree)) {
-                // A tree with nothing open but not settled has lost a node: then its goal stays open.
-                if let Some(settled) = done.tree.settled() {
-                    self.note_phases(done.region.id, done.goal.number, done.log.as_ref());
-                    self.close(done.goal, Reason::Phases(settled));
-                }
+            // A tree with nothing open but not settled has lost a node: then its goal stays open.
+            for (_, done) in trees.extract_if(.., |(_, tree)| tree.tree.settled().is_some()) {
+                let settled = done.tree.settled().expect("just looked at");
+                self.note_phases(done.region, done.goal.number, done.log.as_ref());
+                self.close(done.goal, Reason::Phases(settled));
             }
             turn = turn.saturating_mul(2);
         }
@@ -136,18 +142,19 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// Visits the root of a goal alone: its tree, if that closes it, and the goal.
-    pub fn visit_root(&mut self, region: &Region<'a>, goal: Goal<'a>) -> Result<(Goal<'a>, Option<Settled>), End> {
+    /// Visits the root of a goal alone: the goal, and its tree, if that closes it.
+    pub fn visit_root(&mut self, region: &Region<'a>, goal: Goal<'a>) -> (Goal<'a>, Result<Option<Settled>, End>) {
         let mut tree = GoalTree::new(region, goal, self.options.seed, self.proves());
         let (mut root, ticket) = tree.open.pop().expect("a tree that has just started");
-        match self.visit(&mut tree, &mut root)? {
+        let settled = self.visit(&mut tree, &mut root).map(|step| match step {
             Step::Closed(reason) => {
                 self.close_node(&mut tree, &root, ticket, reason);
-                self.note_phases(region.id, tree.goal.number, tree.log.as_ref());
-                Ok((tree.goal, tree.tree.settled()))
+                self.note_phases(region, tree.goal.number, tree.log.as_ref());
+                tree.tree.settled()
             }
-            Step::Split(_) => Ok((tree.goal, None)),
-        }
+            Step::Split(_) => None,
+        });
+        (tree.goal, settled)
     }
 
     /// Bound, decide, relax, try the point, pick a neuron.

@@ -151,17 +151,23 @@ impl<'a> Search<'a> {
             return Ok(());
         }
         self.control.enter(Activity::Lp);
-        let mut kept = Vec::new();
+        let (mut kept, mut result) = (Vec::new(), Ok(()));
         for goal in std::mem::take(&mut region.goals) {
-            self.go_on()?;
-            let (goal, settled) = self.visit_root(region, goal)?;
-            match settled {
-                Some(settled) => self.close(goal, Reason::Phases(settled)),
-                None => kept.push(goal),
+            result = result.and_then(|()| self.go_on());
+            if result.is_err() {
+                kept.push(goal);
+                continue;
+            }
+            match self.visit_root(region, goal) {
+                (goal, Ok(Some(settled))) => self.close(goal, Reason::Phases(settled)),
+                (goal, visited) => {
+                    result = visited.map(|_| ());
+                    kept.push(goal);
+                }
             }
         }
         region.goals = kept;
-        Ok(())
+        result
     }
 
     /// Closes the goals that a raised bound of one of their rows, or of a combination, excludes.

@@ -62,7 +62,7 @@ impl<'a> Search<'a> {
         let is_large = self.raises() && (0..shape.last()).map(work).sum::<u64>() > self.tuning.refine.most_work;
         if !is_large {
             let (bounder, bounds) = self.bound_box(lower, upper, None);
-            let region = Region { id, bounder, bounds, goals: vec![] };
+            let region = Region { id, bounder, bounds, goals: vec![], leaf: None };
             self.note_bounds(&region);
             return Ok(region);
         }
@@ -71,7 +71,7 @@ impl<'a> Search<'a> {
         };
         let start = std::time::Instant::now();
         let (bounder, bounds) = by_intervals(None);
-        let mut region = Region { id, bounder, bounds, goals: vec![] };
+        let mut region = Region { id, bounder, bounds, goals: vec![], leaf: None };
         self.note_bounds(&region);
         for stage in 1..=shape.last() {
             self.raise_stage(&mut region, stage, Steps::NONE)?;
@@ -100,10 +100,7 @@ impl<'a> Search<'a> {
         (number, tree): (usize, usize),
         ticket: Ticket,
     ) -> Option<Goal<'a>> {
-        let (inputs, outputs) = (self.shape.inputs, self.shape.outputs());
-        let cuts = first_cuts(disjunct, region.input(), &region.bounds, self.tuning.cuts.sweeps);
-        let all = disjunct.rows.iter().map(|row| &**row).chain(&cuts);
-        let rows: Vec<Objective> = all.map(|row| Objective::of_row(row, inputs, outputs)).collect();
+        let rows = self.rows_of(region, disjunct);
         let start = std::time::Instant::now();
         let (margin, reason) = self.margin(region, &region.bounds, &rows);
         self.times.bounds += start.elapsed().as_secs_f64();
@@ -116,6 +113,21 @@ impl<'a> Search<'a> {
             }
             None => Some(Goal { disjunct, number, tree, bounded: rows.len(), rows, margin, ticket }),
         }
+    }
+
+    /// A disjunct's rows on a region, then the first tangents of its quadratics.
+    pub fn rows_of(&self, region: &Region, disjunct: &Disjunct) -> Vec<Objective> {
+        let (inputs, outputs) = (self.shape.inputs, self.shape.outputs());
+        let cuts = first_cuts(disjunct, region.input(), &region.bounds, self.tuning.cuts.sweeps);
+        let all = disjunct.rows.iter().map(|row| &**row).chain(&cuts);
+        all.map(|row| Objective::of_row(row, inputs, outputs)).collect()
+    }
+
+    /// The region of a box with bounds that are known; `None` if they contradict it.
+    pub fn region_of(&self, (lower, upper): (Vec<f64>, Vec<f64>), bounds: Bounds) -> Option<Region<'a>> {
+        let (rules, coarse) = (self.rules(), self.proves());
+        let bounder = Bounder::new(self.shape, lower, upper, Some(&bounds), rules, coarse, &|_, _| false);
+        Some(Region { id: 0, bounder: bounder.ok()?.0, bounds, goals: vec![], leaf: None })
     }
 
     /// The best lower bound of any one row, and the reason, if that is positive: then no point satisfies it.

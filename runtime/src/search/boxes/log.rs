@@ -1,6 +1,7 @@
 //! What a certificate needs of the cells of a root: which were cut and where, and which disjuncts were closed on each.
 
 use crate::certificate::{RegionId, put};
+use crate::split::{Kind, Node, Tree};
 
 /// The cells of a root, as a tree.
 #[derive(Debug)]
@@ -45,6 +46,25 @@ impl CellLog {
     /// That a cell has records of its own.
     pub fn hand_on(&mut self, node: u32, region: RegionId) {
         self.nodes[node as usize].region = Some(region);
+    }
+
+    /// The tree with its open leaves: where of the root's disjuncts some were closed neither there nor on the way.
+    pub fn frontier(&self, disjuncts: Vec<usize>) -> Tree {
+        let (mut nodes, mut open) = (vec![], vec![(0u32, disjuncts)]);
+        while let Some((number, mut left)) = open.pop() {
+            let Logged { closed, cut, .. } = &self.nodes[number as usize];
+            left.retain(|disjunct| !closed.contains(disjunct));
+            let kind = match cut {
+                Some(Cut { input, at, below, above }) => {
+                    open.extend([(*above, left.clone()), (*below, left)]);
+                    Kind::Cut { input: *input, at: at.to_bits() }
+                }
+                None if left.is_empty() => Kind::Closed(vec![0]),
+                None => Kind::Open,
+            };
+            nodes.push(Node { lost: closed.clone(), kind });
+        }
+        Tree(nodes)
     }
 
     /// The tree as a certificate has it, of some disjuncts, ascending, and where the records of cells belong.

@@ -21,11 +21,12 @@ use crate::bounds::Objective;
 use crate::certificate::RegionId;
 use crate::property::Row;
 use crate::report::{Activity, Chosen};
+use crate::split;
 use cell::{Cell, Judged, Next};
 use crew::{Crew, Given, Work, with_crew};
 use log::CellLog;
 use pg_core::boxes::{LANES, Places};
-use question::{Question, Root};
+use question::{Question, Root, RootGoal};
 use std::collections::{HashSet, VecDeque};
 use std::sync::Arc;
 
@@ -62,12 +63,23 @@ struct OpenCell {
     tickets: Vec<Ticket>,
 }
 
+impl OpenCell {
+    /// Adds a goal to a root and to its cell.
+    fn add<'a>(&mut self, root: &mut Root<'a>, (goal, ticket): (RootGoal<'a>, Ticket)) {
+        self.cell.open.push(root.goals.len());
+        self.tickets.push(ticket);
+        root.goals.push(goal);
+    }
+}
+
 /// The cells of a search.
 #[derive(Default)]
 struct Cells {
     /// Those that wait, the next one last: for float32, and for float64.
-    coarse: Vec<OpenCell>,
-    fine: Vec<OpenCell>,
+    coarse: VecDeque<OpenCell>,
+    fine: VecDeque<OpenCell>,
+    /// Whether the one that waits longest is the next, while they are not too many: for a frontier of cells that are much alike.
+    is_broad: bool,
     /// What each batch under way is for, and the tickets of its cells.
     busy: VecDeque<(Work, Vec<Vec<Ticket>>)>,
     /// Those for phases.
@@ -78,7 +90,15 @@ struct Cells {
     points: Vec<(usize, usize, Vec<f64>)>,
 }
 
+/// Beyond so many cells the newest are the next.
+const MOST_BROAD: usize = 1 << 16;
+
 impl Cells {
+    /// How many are open, but for those under way.
+    fn count(&self) -> usize {
+        self.coarse.len() + self.fine.len() + self.rest.len()
+    }
+
     /// Hands out batches: full ones until so many are under way, others to threads that would idle.
     fn hand_out(&mut self, crew: &mut Crew, most_full: usize, threads: usize) {
         loop {
@@ -88,7 +108,9 @@ impl Cells {
             if from.is_empty() || crew.busy() >= most {
                 return;
             }
-            let cells = from.split_off(from.len().saturating_sub(LANES));
+            let is_broad = self.is_broad && from.len() <= MOST_BROAD;
+            let first = if is_broad { 0 } else { from.len().saturating_sub(LANES) };
+            let cells = from.drain(first..from.len().min(first + LANES)).collect();
             self.hand(crew, work, cells);
         }
     }
@@ -112,45 +134,77 @@ impl<'a> Search<'a> {
     /// Splits the boxes of the property until their parts are closed or say no more. Of networks with more inputs than few it is
     /// a trial, as long as it gets on: where most of them hardly matter it does.
     pub fn split_inputs(&mut self, tickets: Vec<(usize, Ticket)>) -> Result<Split<'a>, End> {
+        let tuning = self.tuning.boxes;
+        let trial = Trial { next: tuning.trial, open: 1.0 };
+        let (question, roots) = self.box_question(tickets);
+        self.split_boxes(question, roots, (self.shape.inputs > tuning.few_inputs).then_some(trial))
+    }
+
+    /// The same from cells that are open.
+    fn split_boxes(
+        &mut self,
+        question: Question<'a>,
+        roots: Vec<OpenCell>,
+        trial: Option<Trial>,
+    ) -> Result<Split<'a>, End> {
         self.control.enter(Activity::Boxes);
         self.control.set_undecided(vec![]);
         self.counters.chosen = Chosen::Boxes;
-        let tuning = self.tuning.boxes;
-        let mut trial = Trial { next: tuning.trial, open: 1.0 };
-        let is_trial = self.shape.inputs > tuning.few_inputs;
-        let (question, roots) = self.box_question(tickets);
+        let logs = question.roots.iter().filter(|_| question.is_logged).map(|_| CellLog::new()).collect();
+        let mut cells = Cells { coarse: roots.into(), logs, is_broad: self.splitting.is_some(), ..Cells::default() };
         let given = Given { network: self.network, question: &question, tuning: &self.tuning.boxes };
-        with_crew(self.threads(), given, |mut crew| {
-            let logs = question.roots.iter().filter(|_| question.is_logged).map(|_| CellLog::new()).collect();
-            let mut cells = Cells { coarse: roots, logs, ..Cells::default() };
-            if cells.coarse.len() >= LANES {
-                self.look(&mut crew, &question, &mut cells)?;
-            }
-            let (mut batches, mut next_attack) = (0u64, 0u64);
-            while !cells.coarse.is_empty() || !cells.fine.is_empty() || crew.busy() > 0 {
-                self.go_on()?;
-                if is_trial && !trial.gets_on(self.counters.nodes, 1.0 - self.work.closed, tuning.gets_on) {
-                    self.note_cells(&question, &cells, &HashSet::new());
-                    return Ok(Split::GaveUp(self.give_up(&question)));
-                }
-                cells.hand_out(&mut crew, self.most_batches(), self.threads());
-                if batches >= next_attack {
-                    let time = next_attack;
-                    next_attack = (next_attack * 4).max(4);
-                    self.wander(&question, time)?;
-                }
-                batches += 1;
+        let gets_on = with_crew(self.threads(), given, |mut crew| {
+            let result = self.halve(&mut crew, &question, &mut cells, trial);
+            while crew.busy() > 0 && self.splitting.is_some() {
                 self.settle_batch(&mut crew, &question, &mut cells);
-                for (root, goal, point) in cells.points.drain(..) {
-                    self.try_near(question.roots[root].goals[goal].disjunct, &point)?;
-                }
             }
-            let ids = self.hand_on(&question, &mut cells);
-            let goals = cells.rest.iter().flat_map(|open| open.cell.open.iter().map(|&goal| (open.cell.root, goal)));
-            let handed_on = goals.map(|(root, goal)| question.roots[root].goals[goal].tree).collect();
-            self.note_cells(&question, &cells, &handed_on);
-            self.regions_of(&question, cells.rest, ids).map(Split::Rest)
-        })
+            result
+        });
+        if matches!(gets_on, Ok(false)) {
+            self.note_cells(&question, &cells, &HashSet::new());
+            return Ok(Split::GaveUp(self.give_up(&question)));
+        }
+        self.keep_open(&question, &cells);
+        gets_on?;
+        let ids = self.hand_on(&question, &mut cells);
+        let goals = cells.rest.iter().flat_map(|open| open.cell.open.iter().map(|&goal| (open.cell.root, goal)));
+        let handed_on = goals.map(|(root, goal)| question.roots[root].goals[goal].tree).collect();
+        self.note_cells(&question, &cells, &handed_on);
+        self.regions_of(&question, cells.rest, ids).map(Split::Rest)
+    }
+
+    /// Judges cells and halves them until none is left but those that say no more; false if a trial does not get on.
+    fn halve(
+        &mut self,
+        crew: &mut Crew,
+        question: &Question<'a>,
+        cells: &mut Cells,
+        mut trial: Option<Trial>,
+    ) -> Result<bool, End> {
+        let tuning = self.tuning.boxes;
+        if cells.coarse.len() >= LANES {
+            self.look(crew, question, cells)?;
+        }
+        let (mut batches, mut next_attack) = (0u64, 0u64);
+        while !cells.coarse.is_empty() || !cells.fine.is_empty() || crew.busy() > 0 {
+            self.goes_on(cells.count())?;
+            let open = 1.0 - self.work.closed;
+            if trial.as_mut().is_some_and(|trial| !trial.gets_on(self.counters.nodes, open, tuning.gets_on)) {
+                return Ok(false);
+            }
+            cells.hand_out(crew, self.most_batches(), self.threads());
+            if batches >= next_attack && self.control.stop().is_none() {
+                let time = next_attack;
+                next_attack = (next_attack * 4).max(4);
+                self.wander(question, time)?;
+            }
+            batches += 1;
+            self.settle_batch(crew, question, cells);
+            for (root, goal, point) in cells.points.drain(..) {
+                self.try_near(question.roots[root].goals[goal].disjunct, &point)?;
+            }
+        }
+        Ok(true)
     }
 
     /// Gives the cells that say no more regions of their own in the certificate, if there is to be one: the numbers of these.
@@ -176,7 +230,7 @@ impl<'a> Search<'a> {
             let told: Vec<usize> = told.map(|goal| goal.number).collect();
             if !told.is_empty() {
                 let (tree, places) = log.tree(&told);
-                self.note_cells_of(told, &tree, &places);
+                self.note_cells_of(root.leaf, told, &tree, &places);
             }
         }
     }
@@ -185,7 +239,10 @@ impl<'a> Search<'a> {
     fn look(&mut self, crew: &mut Crew, question: &Question<'a>, cells: &mut Cells) -> Result<(), End> {
         let mut roots = std::mem::take(&mut cells.coarse).into_iter();
         loop {
-            self.go_on()?;
+            if let Err(end) = self.go_on() {
+                cells.coarse.extend(roots);
+                return Err(end);
+            }
             while roots.len() > 0 && crew.busy() < self.most_batches() {
                 cells.hand(crew, Work::Look, roots.by_ref().take(LANES).collect());
             }
@@ -222,21 +279,77 @@ impl<'a> Search<'a> {
                 let (root, open, known) = (question.roots.len(), vec![], vec![]);
                 let cell = Cell { root, depth: 0, node: 0, lower: lower.clone(), upper: upper.clone(), open, known };
                 cells.push(OpenCell { cell, tickets: vec![] });
-                question.roots.push(Root { lower, upper, goals: vec![] });
+                question.roots.push(Root { lower, upper, leaf: None, goals: vec![] });
             }
             last = Some(&disjunct.region);
-            let (tree, ticket) = self.proof.graft(number, ticket);
-            let cuts = self.box_cuts(number);
-            let rows = disjunct.rows.iter().map(|row| &**row).chain(&cuts);
-            let rows = rows.map(|row| Objective::of_row(row, self.shape.inputs, self.shape.outputs()));
-            let goal = question.goal(disjunct, (number, tree), rows);
+            let goal = self.root_goal(&mut question, (number, number), ticket);
             let (root, cell) = (question.roots.last_mut().expect("just pushed"), cells.last_mut().expect("as many"));
-            cell.cell.open.push(root.goals.len());
-            cell.tickets.push(ticket);
-            root.goals.push(goal);
+            cell.add(root, goal);
         }
         cells.reverse();
         (question, cells)
+    }
+
+    /// Cells that are left of another search, each as a root of its own; what closes them are the proof's goals, in order.
+    fn leaf_question(&mut self, leaves: &[split::Cell], tickets: Vec<Ticket>) -> (Question<'a>, Vec<OpenCell>) {
+        let (known_words, is_logged) = (self.known_words(), self.proves() || self.splitting.is_some());
+        let mut question = Question { known_words, is_logged, ..Question::default() };
+        let (mut cells, mut tickets) = (Vec::with_capacity(leaves.len()), tickets.into_iter().enumerate());
+        for (number, leaf) in leaves.iter().enumerate() {
+            let split::Cell { lower, upper, depth, open } = leaf.clone();
+            let mut root = Root { lower: lower.clone(), upper: upper.clone(), leaf: Some(number), goals: vec![] };
+            let cell = Cell { root: number, depth, node: 0, lower, upper, open: vec![], known: vec![] };
+            let mut cell = OpenCell { cell, tickets: vec![] };
+            for (disjunct, (tree, ticket)) in open.into_iter().zip(tickets.by_ref()) {
+                let goal = self.root_goal(&mut question, (disjunct, tree), ticket);
+                cell.add(&mut root, goal);
+            }
+            question.roots.push(root);
+            cells.push(cell);
+        }
+        cells.reverse();
+        (question, cells)
+    }
+
+    /// A goal of a root, with a tree of boxes of its own, and that tree's ticket.
+    fn root_goal(
+        &mut self,
+        question: &mut Question<'a>,
+        (number, tree): (usize, usize),
+        ticket: Ticket,
+    ) -> (RootGoal<'a>, Ticket) {
+        let disjunct = &self.property.disjuncts[number];
+        let (tree, ticket) = self.proof.graft(tree, ticket);
+        let cuts = self.box_cuts(number);
+        let rows = disjunct.rows.iter().map(|row| &**row).chain(&cuts);
+        let rows = rows.map(|row| Objective::of_row(row, self.shape.inputs, self.shape.outputs()));
+        (question.goal(disjunct, (number, tree), rows), ticket)
+    }
+
+    /// Closes cells that are left of another search.
+    pub fn close_cells(&mut self, leaves: &[split::Cell], tickets: Vec<Ticket>) -> Result<(), End> {
+        let (question, roots) = self.leaf_question(leaves, tickets);
+        match self.split_boxes(question, roots, None)? {
+            Split::Rest(mut rest) => self.peregrinn(&mut rest),
+            Split::GaveUp(_) => unreachable!("only a trial gives up"),
+        }
+    }
+
+    /// Halves them until the time is up, or boxes say no more.
+    pub fn halve_cells(&mut self, leaves: &[split::Cell], tickets: Vec<Ticket>) -> Result<(), End> {
+        let (question, roots) = self.leaf_question(leaves, tickets);
+        self.split_boxes(question, roots, None).map(|_| ())
+    }
+
+    /// Keeps what is open of each root, if that may be split into parts.
+    fn keep_open(&mut self, question: &Question<'a>, cells: &Cells) {
+        let Some(splitting) = &mut self.splitting else { return };
+        splitting.has_root = true;
+        let roots = question.roots.iter().zip(&cells.logs).map(|(root, log)| {
+            let disjuncts: Vec<usize> = root.goals.iter().map(|goal| goal.number).collect();
+            (disjuncts.clone(), log.frontier(disjuncts))
+        });
+        splitting.cells = Some(roots.collect());
     }
 
     /// Words of bits that a cell keeps about decided neurons.
@@ -282,8 +395,8 @@ impl<'a> Search<'a> {
         let open = if work == Work::Fine { &mut cells.fine } else { &mut cells.coarse };
         match next {
             Next::Closed => {}
-            Next::Judge => open.push(OpenCell { cell: left, tickets: kept }),
-            Next::Stubborn if work == Work::Coarse => cells.fine.push(OpenCell { cell: left, tickets: kept }),
+            Next::Judge => open.push_back(OpenCell { cell: left, tickets: kept }),
+            Next::Stubborn if work == Work::Coarse => cells.fine.push_back(OpenCell { cell: left, tickets: kept }),
             Next::Stubborn | Next::Touched => cells.rest.push(OpenCell { cell: left, tickets: kept }),
             Next::Halve { input, upper_last } => {
                 let log = cells.logs.get_mut(left.root);
@@ -345,7 +458,7 @@ impl<'a> Search<'a> {
         for (OpenCell { cell, tickets }, id) in cells.into_iter().zip(ids) {
             self.go_on()?;
             let (bounder, bounds) = self.bound_box(cell.lower, cell.upper, None);
-            let mut region = Region { id, bounder, bounds, goals: vec![] };
+            let mut region = Region { id, bounder, bounds, goals: vec![], leaf: None };
             self.note_bounds(&region);
             for (&goal, ticket) in cell.open.iter().zip(tickets) {
                 let goal = &question.roots[cell.root].goals[goal];

@@ -14,10 +14,12 @@ pub struct Question<'a> {
     pub is_logged: bool,
 }
 
-/// A box of the property.
+/// A box of the property, or a leaf of another search.
 pub struct Root<'a> {
     pub lower: Vec<f64>,
     pub upper: Vec<f64>,
+    /// The leaf's number.
+    pub leaf: Option<usize>,
     pub goals: Vec<RootGoal<'a>>,
 }
 

@@ -25,7 +25,7 @@ impl<'a> Search<'a> {
         let goals: Vec<(usize, usize)> = goals.collect();
         let rounds = if time == 0 { 1 } else { tuning.rounds };
         for round in 0..rounds {
-            self.go_on()?;
+            self.goes_on(0)?;
             let first = round * tuning.walkers;
             let walker = |n: usize| {
                 let (root, goal) = goals[(first + n) % goals.len()];

@@ -28,6 +28,13 @@ pub struct Claim<'r> {
     pub part_of: Option<&'r Record>,
 }
 
+impl Claim<'_> {
+    /// An empty record of its tree. A claim that is split is one about a goal, which has to be proved.
+    pub fn record(&self, keeps_all: bool) -> Record {
+        self.part_of.map_or_else(|| Record::new(self.root.clone(), keeps_all), Record::of_part)
+    }
+}
+
 /// What became of a claim.
 #[derive(Debug)]
 pub struct Answer {
@@ -250,11 +257,9 @@ impl<'a> Prover<'a> {
         }
     }
 
-    /// An empty record of a claim's tree. A claim that is split over threads is one about a goal, which has to be proved.
+    /// An empty record of a claim's tree.
     fn record(&self, claim: usize) -> Option<Record> {
-        let Claim { root, part_of, .. } = self.claims[claim];
-        let whole = || Record::new(root.clone(), self.effort.keeps_all);
-        self.effort.records.then(|| part_of.map_or_else(whole, Record::of_part))
+        self.effort.records.then(|| self.claims[claim].record(self.effort.keeps_all))
     }
 
     /// Settles a claim whose tree is closed, whose nodes are used up, or which is not worth more.

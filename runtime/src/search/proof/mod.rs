@@ -18,5 +18,5 @@ mod tree;
 pub use phase_log::PhaseLog;
 pub use raised::RaisedGoal;
 pub use reason::{ClosedBy, Lemma, Positive, Reason};
-pub use region::{Goal, Region};
+pub use region::{Goal, LeafOf, Region};
 pub use tree::{Proof, Proved, Settled, Ticket, Tree};

@@ -39,9 +39,9 @@ impl PhaseLog {
         self.nodes[node as usize].leaf = leaf.map(Vec::into_boxed_slice);
     }
 
-    /// The tree as a certificate has it; none if some leaf has no record.
+    /// The nodes of the tree as a certificate has them; none if some leaf has no record.
     pub fn tree(&self) -> Option<Vec<u8>> {
-        let (mut bytes, mut open) = (vec![0], vec![0u32]);
+        let (mut bytes, mut open) = (vec![], vec![0u32]);
         while let Some(number) = open.pop() {
             let node = &self.nodes[number as usize];
             if let Some(from) = node.bounded_from {

@@ -38,6 +38,14 @@ impl RaisedGoal {
         Some(Reason::Raised { what: Positive::Combination, node })
     }
 
+    /// Its rows, and the root of a combination of them: the raised one, or else the nearest row alone.
+    pub fn combination(&self) -> (&Conjunction, Node) {
+        let nearest = self.nearest();
+        let alone = || (0..self.roots.len()).map(|row| if row == nearest { 1.0 } else { 0.0 }).collect();
+        let root = self.combined.clone().unwrap_or_else(|| self.roots[nearest].clone().weighted(alone()));
+        (&self.rows, root)
+    }
+
     /// That its combination is positive, or else the nearest of its rows; and which of them it is.
     pub fn claim(&self) -> (Positive, Claim<'_>) {
         let nearest = self.nearest();

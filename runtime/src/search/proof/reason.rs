@@ -6,7 +6,7 @@ use super::tree::Settled;
 use crate::bounds::{Node, Relaxation};
 use crate::lp::Ray;
 use crate::lp::exact::Farkas;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// What is positive, so that no counterexample is there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -49,6 +49,8 @@ pub enum Reason {
     Phases(Settled),
     /// Every part of the goal's box is closed.
     Boxes(Settled),
+    /// Another process has closed it: the root's work, or a part with its answer.
+    Elsewhere,
 }
 
 impl Reason {
@@ -90,7 +92,7 @@ impl Lemma<'_> {
 }
 
 /// How many leaves were closed for each reason.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct ClosedBy {
     pub empty: u64,
     pub bounded: u64,
@@ -105,6 +107,21 @@ pub struct ClosedBy {
 }
 
 impl ClosedBy {
+    pub fn add(&mut self, other: &ClosedBy) {
+        let sums = [
+            (&mut self.empty, other.empty),
+            (&mut self.bounded, other.bounded),
+            (&mut self.forms, other.forms),
+            (&mut self.raised, other.raised),
+            (&mut self.certified, other.certified),
+            (&mut self.infeasible, other.infeasible),
+            (&mut self.tree_leaves, other.tree_leaves),
+            (&mut self.swept_pieces, other.swept_pieces),
+            (&mut self.propagated, other.propagated),
+        ];
+        sums.into_iter().for_each(|(sum, count)| *sum = sum.saturating_add(count));
+    }
+
     /// Counts a reason; returns how many leaves it stands for.
     pub fn count(&mut self, reason: &Reason) -> u64 {
         let counter = match reason {
@@ -118,7 +135,7 @@ impl ClosedBy {
             Reason::Swept(_) => &mut self.swept_pieces,
             Reason::Propagated(_) => &mut self.propagated,
             // Its leaves were counted as they were closed.
-            Reason::Phases(_) | Reason::Boxes(_) => return 0,
+            Reason::Phases(_) | Reason::Boxes(_) | Reason::Elsewhere => return 0,
         };
         *counter += reason.leaves();
         reason.leaves()

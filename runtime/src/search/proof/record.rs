@@ -6,6 +6,7 @@
 
 use crate::bounds::{Compact, Node};
 use crate::certificate::put;
+use crate::split;
 
 #[derive(Debug)]
 pub struct Record {
@@ -75,8 +76,12 @@ impl Record {
     /// The tree as a certificate has it, in which every leaf's own bound is at least a value, or more than a target; none if
     /// some way down has no such node.
     pub fn tree(&self, compact: &Compact, is_enough: impl Fn(f32) -> bool) -> Option<Vec<u8>> {
-        let mut bytes = self.root.parts(compact);
-        let mut open = vec![0u32];
+        Some([self.root.parts(compact), self.subtree(is_enough)?].concat())
+    }
+
+    /// The same without what multipliers are told from: the place of a leaf of the tree that it is a part of.
+    pub fn subtree(&self, is_enough: impl Fn(f32) -> bool) -> Option<Vec<u8>> {
+        let (mut bytes, mut open) = (vec![], vec![0u32]);
         while let Some(number) = open.pop() {
             let node = &self.nodes[number as usize];
             match (&node.multipliers, node.split) {
@@ -93,5 +98,25 @@ impl Record {
             }
         }
         Some(bytes)
+    }
+
+    /// The tree with its open leaves, and the numbers of these in its order. What has neither multipliers nor children is open.
+    pub fn frontier(&self) -> (split::Tree, Vec<u32>) {
+        let (mut nodes, mut leaves, mut open) = (vec![], vec![], vec![0u32]);
+        while let Some(number) = open.pop() {
+            let node = &self.nodes[number as usize];
+            nodes.push(match (&node.multipliers, node.split) {
+                (_, Some((neuron, [off, on]))) => {
+                    open.extend([on, off]);
+                    split::Node::phase(neuron as usize)
+                }
+                (Some(multipliers), None) => split::Node::closed([&[0][..], multipliers].concat()),
+                (None, None) => {
+                    leaves.push(number);
+                    split::Node::open()
+                }
+            });
+        }
+        (split::Tree(nodes), leaves)
     }
 }

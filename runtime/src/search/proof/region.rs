@@ -13,6 +13,17 @@ pub struct Region<'a> {
     pub bounder: Bounder<'a>,
     pub bounds: Bounds,
     pub goals: Vec<Goal<'a>>,
+    /// That it is under the phases of a leaf, in whose place its tree belongs.
+    pub leaf: Option<LeafOf>,
+}
+
+/// A leaf of another tree.
+pub struct LeafOf {
+    pub number: usize,
+    /// The phases on the way to it.
+    pub depth: usize,
+    /// For all hidden neurons, the parts α that those of its tree are told from.
+    pub parts: Vec<u8>,
 }
 
 /// That no input of a region is a counterexample of a disjunct.

@@ -6,7 +6,6 @@
 
 use super::reason::Reason;
 use crate::certificate::Written;
-use crate::property::Property;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// A part of a tree that is not settled.
@@ -62,27 +61,28 @@ impl Tree {
     }
 }
 
-/// The search's own trees: one for each disjunct of a property, and those that are grafted on parts of them.
+/// The search's own trees: one for each goal that it begins with, and those that are grafted on parts of them.
 #[derive(Debug)]
 pub struct Proof {
-    disjuncts: usize,
+    goals: usize,
     trees: Vec<Tree>,
     /// For each grafted tree, the part that it stands for.
     parts: Vec<Option<(usize, Ticket)>>,
 }
 
-/// That a property holds: a closed goal for each of its disjuncts. Only a [`Proof`] makes one.
+/// That every goal is closed which a search began with: of a search over a property the disjuncts, so that the property holds.
+/// Only a [`Proof`] makes one.
 #[derive(Debug)]
 pub struct Proved {
-    disjuncts: Vec<Settled>,
+    goals: Vec<Settled>,
     certificate: Option<Written>,
 }
 
 impl Proof {
-    /// And the ticket of each disjunct.
-    pub fn new(property: &Property) -> (Proof, Vec<Ticket>) {
-        let (trees, tickets): (Vec<Tree>, _) = property.disjuncts.iter().map(|_| Tree::plant()).unzip();
-        (Proof { disjuncts: trees.len(), trees, parts: vec![] }, tickets)
+    /// Of so many goals: the disjuncts of a property, or what a part of a search is to close. And the ticket of each.
+    pub fn of(goals: usize) -> (Proof, Vec<Ticket>) {
+        let (trees, tickets): (Vec<Tree>, _) = (0..goals).map(|_| Tree::plant()).unzip();
+        (Proof { goals, trees, parts: vec![] }, tickets)
     }
 
     /// A tree of its own for a part of another: once it is settled, the part is closed. Returns its number and its ticket.
@@ -100,7 +100,7 @@ impl Proof {
 
     /// Gives a grafted tree up: its part is open again, unless the tree was settled.
     pub fn give_up(&mut self, tree: usize) -> Option<Ticket> {
-        self.parts[tree - self.disjuncts].take().map(|(_, part)| part)
+        self.parts[tree - self.goals].take().map(|(_, part)| part)
     }
 
     pub fn split(&mut self, tree: usize, ticket: Ticket) -> [Ticket; 2] {
@@ -109,7 +109,7 @@ impl Proof {
 
     pub fn close(&mut self, tree: usize, ticket: Ticket, reason: &Reason) {
         self.trees[tree].close(ticket, reason);
-        let Some(part) = tree.checked_sub(self.disjuncts).and_then(|grafted| self.parts.get_mut(grafted)) else {
+        let Some(part) = tree.checked_sub(self.goals).and_then(|grafted| self.parts.get_mut(grafted)) else {
             return;
         };
         if let Some(settled) = self.trees[tree].settled()
@@ -119,11 +119,11 @@ impl Proof {
         }
     }
 
-    /// The evidence, if every disjunct is settled; otherwise how many are not.
+    /// The evidence, if every goal is settled; otherwise how many are not.
     pub fn finish(&self) -> Result<Proved, usize> {
-        let settled: Vec<Settled> = self.trees[..self.disjuncts].iter().filter_map(Tree::settled).collect();
-        match self.disjuncts - settled.len() {
-            0 => Ok(Proved { disjuncts: settled, certificate: None }),
+        let settled: Vec<Settled> = self.trees[..self.goals].iter().filter_map(Tree::settled).collect();
+        match self.goals - settled.len() {
+            0 => Ok(Proved { goals: settled, certificate: None }),
             open => Err(open),
         }
     }
@@ -139,9 +139,9 @@ impl Proved {
         self.certificate.as_ref()
     }
 
-    /// Parts of the disjuncts' boxes that were closed, each for a reason of its own.
+    /// Parts of the goals that were closed, each for a reason of its own.
     pub fn parts(&self) -> u64 {
-        self.disjuncts.iter().map(Settled::leaves).sum()
+        self.goals.iter().map(Settled::leaves).sum()
     }
 }
 
@@ -174,7 +174,7 @@ mod tests {
     #[test]
     fn a_grafted_tree_closes_its_part_once() {
         let (tree, root) = Tree::plant();
-        let mut proof = Proof { disjuncts: 1, trees: vec![tree], parts: vec![] };
+        let mut proof = Proof { goals: 1, trees: vec![tree], parts: vec![] };
         let (grafted, ticket) = proof.graft(0, root);
         let [a, b] = proof.split(grafted, ticket);
         proof.close(grafted, a, &Reason::Forms);
