@@ -16,18 +16,20 @@ const MOST_NAMED: usize = 5;
 /// A case for the crate's text, and one for its budget if it has one.
 pub fn look(generated: &Generated, runtime: &RuntimeSource) -> Vec<Case> {
     let start = Instant::now();
-    let case = |name: String, standing| Case::new(&generated.network, &name, standing, start.elapsed().as_secs_f64());
+    let case = |name: String, standing, seconds| Case::new(&generated.network, &name, standing, seconds);
     let text = format!("{} is current", generated.name);
-    match files(generated, runtime) {
-        Err(error) => vec![case(text, Standing::Failed(Fault::Error, error.to_string()))],
+    let files = files(generated, runtime);
+    let seconds = start.elapsed().as_secs_f64();
+    match files {
+        Err(error) => vec![case(text, Standing::Failed(Fault::Error, error.to_string()), seconds)],
         Ok((files, over)) => {
-            let mut cases = vec![case(text, compared(&generated.asked.folder, &files))];
+            let mut cases = vec![case(text, compared(&generated.asked.folder, &files), seconds)];
             if generated.asked.budget.is_some() {
                 let standing = match over.is_empty() {
                     true => Standing::Passed,
                     false => Standing::Failed(Fault::Budget, format!("the budget is exceeded: {}", over.join("; "))),
                 };
-                cases.push(case(format!("{} keeps its budget", generated.name), standing));
+                cases.push(case(format!("{} keeps its budget", generated.name), standing, 0.0));
             }
             cases
         }

@@ -1,6 +1,6 @@
 //! `pg-codegen gate`: what has to be true of a repository's networks before a change of it is merged.
 //!
-//! [`file`] is what `gate.toml` may say, [`plan`] what follows from it. [`current`] compares generated crates, a suite answers the
+//! [`mod@file`] is what `gate.toml` may say, [`plan`] what follows from it. [`current`] compares generated crates, a suite answers the
 //! rest, and [`told`] is what a person sees of it.
 
 mod current;

@@ -1,6 +1,6 @@
 //! Verdicts by content: an instance whose model, property, options and tool are the bytes of an earlier one has its verdict.
 //!
-//! A [key](key) is the digest of all that a verdict depends on, an [entry] what was found. Only `unsat` and `sat` are kept: they are
+//! A [key] is the digest of all that a verdict depends on, an [entry] what was found. Only `unsat` and `sat` are kept: they are
 //! true whatever the limits were, so that time limits and threads are no part of a key. What is kept is looked at again where
 //! that costs little: a witness is replayed, a certificate judged. Whatever is missing, damaged or does not pass is a miss.
 
