@@ -24,11 +24,11 @@ use std::path::{Path, PathBuf};
 /// What to make of a network besides what it is.
 #[derive(Clone, Debug, Default)]
 pub struct Config {
-    embedded: bool,
-    name: Option<String>,
-    domain: Option<PathBuf>,
-    regions: Option<PathBuf>,
-    out_dir: Option<PathBuf>,
+    pub(crate) embedded: bool,
+    pub(crate) name: Option<String>,
+    pub(crate) domain: Option<PathBuf>,
+    pub(crate) regions: Option<PathBuf>,
+    pub(crate) out_dir: Option<PathBuf>,
 }
 
 /// Compiles a model to a module in `OUT_DIR` that has its file's name: `model/net.onnx` to `net.rs`.

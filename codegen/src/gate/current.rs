@@ -1,12 +1,12 @@
 //! Whether crates that are checked in are what would be generated now, and what they take is within their budget.
 
 use super::plan::Generated;
+use crate::build::Config;
 use crate::cases::{Case, Fault, Standing};
-use crate::embedded::{self, Device, Options, measure};
+use crate::embedded::{self, measure};
+use crate::emit;
 use crate::error::Error;
-use crate::lower::lower;
 use crate::verifier::RuntimeSource;
-use crate::{compile, emit};
 use std::path::Path;
 use std::time::Instant;
 
@@ -39,13 +39,13 @@ pub fn look(generated: &Generated, runtime: &RuntimeSource) -> Vec<Case> {
 /// The files that would be generated, and what of them exceeds the budget.
 fn files(generated: &Generated, runtime: &RuntimeSource) -> Result<(Vec<emit::File>, Vec<String>), Error> {
     let asked = &generated.asked;
-    let net = compile(&generated.model)?;
+    let (name, domain, regions) = (asked.name.clone(), asked.domain.clone(), asked.regions.clone());
+    let config = Config { embedded: asked.embedded, name, domain, regions, out_dir: None };
     if !asked.embedded {
-        let plan = lower(net, asked.name.as_deref(), runtime.seen_from(Path::new(&asked.folder))?)?;
+        let plan = config.plan(&generated.model, runtime.seen_from(Path::new(&asked.folder))?)?;
         return Ok((emit::emit(&plan), vec![]));
     }
-    let (name, domain, regions) = (asked.name.clone(), asked.domain.clone(), asked.regions.clone());
-    let device = Device::new(net, &Options { model: generated.model.clone(), name, domain, regions })?;
+    let device = config.device(&generated.model)?;
     let is_measured = asked.budget.is_some() || asked.target.is_some();
     let measured = is_measured.then(|| measure(&device, asked.target.as_deref())).transpose()?;
     let over = asked.budget.zip(measured.as_ref()).map(|(budget, measured)| budget.exceeded(measured));
