@@ -18,7 +18,7 @@ unsafe impl<T: Numbers, const N: usize> Numbers for [T; N] {}
 
 /// Bytes as little-endian numbers. At compile time, where the weights of a network are read, another size is an error of rustc.
 pub const fn numbers<T: Numbers, const N: usize>(bytes: &[u8; N]) -> T {
-    assert!(cfg!(target_endian = "little"), "the weights are stored little-endian");
+    const { assert!(cfg!(target_endian = "little"), "the weights are stored little-endian") };
     assert!(size_of::<T>() == N, "the file has another size than the array");
     // SAFETY: the sizes are the same, and every bit pattern is a value.
     unsafe { core::mem::transmute_copy(bytes) }
