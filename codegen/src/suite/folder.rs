@@ -3,7 +3,7 @@
 
 use super::built::Built;
 use super::list::{Instance, List};
-use super::record::Record;
+use super::record::{Record, Word};
 use crate::error::Error;
 use pg_property::files::{remove, unique, write_atomically, write_new};
 use serde::Serialize;
@@ -133,8 +133,18 @@ impl Folder {
         instances.iter().map(read).collect()
     }
 
+    /// Keeps a record, and before it the counterexample that the verifier left in the place that [`Folder::running`] names `txt`.
+    /// Both come from where this process alone writes, so that one that is killed leaves nothing half-written among the results.
     pub fn keep(&self, instance: &Instance, record: &Record) -> Result<(), Error> {
-        self.write(&self.record(instance), &json(record))
+        let (found, witness) = (self.running(instance, "txt"), self.witness(instance));
+        if record.verdict != Word::Sat {
+            remove(&witness).map_err(|e| Error::file("remove", &witness, e))?;
+        } else if found.exists() {
+            fs::rename(&found, &witness).map_err(|e| Error::file("write", &witness, e))?;
+        }
+        let (draft, kept) = (self.running(instance, "record"), self.record(instance));
+        self.write(&draft, &json(record))?;
+        fs::rename(&draft, &kept).map_err(|e| Error::file("write", &kept, e))
     }
 
     /// VNN-COMP's columns: category, network, property, prepare time, verdict, run time. Rows are in the list's order.

@@ -194,7 +194,7 @@ impl Suite<'_> {
                 let (report, stderr) = (self.folder.running(instance, "json"), self.folder.running(instance, "stderr"));
                 let options = Options { timeout: Some(instance.limit), ..self.options.clone() };
                 command.args(options.arguments()).arg("--quiet");
-                command.arg("--json").arg(&report).arg("--witness").arg(self.folder.witness(instance));
+                command.arg("--json").arg(&report).arg("--witness").arg(self.folder.running(instance, "txt"));
                 command.args(proof.iter().flat_map(|file| [OsStr::new("--proof"), file.as_os_str()]));
                 let task = Task { command, limit: instance.limit, report, stderr };
                 task.run(self.stop).map_err(|e| Error::File(format!("cannot run {}: {e}", instance.file_name())))?
