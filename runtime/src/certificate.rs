@@ -359,7 +359,7 @@ impl Certificate {
 
     /// Bytes that hold so many records.
     pub fn add(&mut self, bytes: &[u8], records: u64) -> io::Result<()> {
-        self.records += records;
+        self.records = self.records.saturating_add(records);
         self.out.put(bytes)
     }
 

@@ -1,6 +1,7 @@
 //! What is no proof: parts that are missing, given twice, foreign, damaged or hostile.
 
 use super::Case;
+use pg_property::files::sha256;
 use pg_runtime::verdict::{StopReason, Verdict};
 use std::fs;
 
@@ -84,4 +85,36 @@ fn every_damaged_byte_is_found() {
         fs::write(case.path(file), good).unwrap();
     }
     assert_eq!(case.merge().unwrap().0.word(), "unsat");
+}
+
+/// Files whose digests are right and whose numbers are not: an error or another answer, and no panic.
+#[test]
+fn hostile_numbers_do_no_harm() {
+    for (case, kind) in [(Case::boxes(0.1), "boxes"), (Case::phases(0.1), "phases")] {
+        let parts = case.split(2);
+        case.solve_all(parts);
+        for (file, form) in [("root", "root"), ("1", "part"), ("1.result", "result")] {
+            let good = fs::read_to_string(case.path(file)).unwrap();
+            let (_, json) = good.split_once('\n').unwrap();
+            let numbers: Vec<(usize, &str)> = json.match_indices(|c: char| c.is_ascii_digit()).collect();
+            let starts: Vec<usize> = numbers.iter().map(|(at, _)| *at).filter(|at| is_number(json, *at)).collect();
+            for at in starts.iter().step_by(starts.len() / 25 + 1) {
+                let end = json[*at..].find(|c: char| !c.is_ascii_digit()).map_or(json.len(), |length| at + length);
+                for number in ["0", "7", "18446744073709551615", "4294967295"] {
+                    let text = [&json[..*at], number, &json[end..]].concat();
+                    let digest = sha256(format!("{form}\n{text}").as_bytes());
+                    fs::write(case.path(file), format!("pg-split-1 {form} {digest}\n{text}")).unwrap();
+                    let _ = (case.merge(), (form != "result").then(|| case.solve(&[1], 0.2)));
+                }
+            }
+            fs::write(case.path(file), &good).unwrap();
+            case.solve(&[1], 20.0).unwrap();
+            assert_eq!(case.merge().unwrap().0.word(), "unsat", "{kind} {file}");
+        }
+    }
+}
+
+/// Whether a number begins here, and no digest or name.
+fn is_number(json: &str, at: usize) -> bool {
+    matches!(json.as_bytes()[at - 1], b'[' | b',' | b':')
 }

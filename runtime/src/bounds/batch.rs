@@ -80,7 +80,7 @@ impl Node {
     pub fn revived(compact: &Compact, guide: &Guide, weights: usize, phases: &[(usize, bool)]) -> Option<Node> {
         let floats = |bits: &[u32]| bits.iter().map(|&bits| f32::from_bits(bits)).collect::<Vec<f32>>();
         let (own, betas) = (floats(&guide.weights), floats(&guide.betas));
-        let is_one = |&value: &f32| value >= 0.0 && value < f32::INFINITY;
+        let is_one = |value: &f32| (0.0..f32::INFINITY).contains(value);
         let fits = (guide.alpha.len(), own.len(), betas.len()) == (compact.width, weights, phases.len());
         let stride = f32::from_bits(guide.stride);
         if !fits || !own.iter().chain(&betas).chain([&stride]).all(is_one) {

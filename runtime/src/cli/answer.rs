@@ -46,7 +46,10 @@ pub fn summary(model: &Model, question: &Question, options: &Options, outcome: &
         Semantics::Float32 => ("for the float32 program", " by the float32 program"),
     };
     let meaning = match &outcome.verdict {
-        Verdict::Holds(_) => format!("the property holds {of}"),
+        Verdict::Holds(_) => match &question.part {
+            Some(part) => format!("nothing in {part} violates the property {of}"),
+            None => format!("the property holds {of}"),
+        },
         Verdict::Violated(_) => format!("the property is violated{by}, at the witness on stdout"),
         Verdict::Unknown(StopReason::Timeout) => format!("neither proved {of} nor violated in the given time"),
         Verdict::Unknown(reason) => format!("neither proved {of} nor violated: {reason}"),
@@ -117,6 +120,10 @@ mod tests {
         let unsat = text(proved(), "0");
         assert!(unsat.ends_with("\ncertificate p.pgc: 27062 bytes, 1035 records, sha256 a hash\n"), "{unsat}");
         assert!(!sat.contains("certificate"));
+        let part = Question { part: Some("parts/3".into()), ..question("0") };
+        let model = Model { name: "net", format: "", sha256: "", domain: &[], ending: Ending::None };
+        let told = summary(&model, &part, &Options::default(), &outcome(proved()));
+        assert!(told.contains("unsat, nothing in parts/3 violates the property in real arithmetic"), "{told}");
         let float32 = Options { semantics: Some(Semantics::Float32), ..Options::default() };
         let unsat = summary_of(&float32, proved(), "0");
         assert!(unsat.starts_with("net, p.vnnlib: unsat, the property holds for the float32 program\n"), "{unsat}");

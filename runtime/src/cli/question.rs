@@ -51,6 +51,8 @@ pub struct Question {
     /// Of that file, after decompression.
     pub sha256: String,
     pub robustness: Option<Robustness>,
+    /// The part that is asked about, if it is not the whole property.
+    pub part: Option<String>,
     /// The property as a text of its own, if it did not come as one.
     pub text: Option<String>,
     /// What the person should know before the search.
@@ -69,7 +71,8 @@ pub struct Robustness {
 impl Verify {
     /// Answers for this network and returns the exit code.
     pub fn decide(&self, network: &dyn Network, run: &Run) -> Result<u8, String> {
-        let question = self.question(network)?;
+        let mut question = self.question(network)?;
+        question.part = self.sub.as_ref().map(|part| part.display().to_string());
         match &self.sub {
             Some(part) => decide_part(network, run, &question, part),
             None => run.answer(network, &question),
@@ -129,7 +132,15 @@ impl Question {
         check_domain(model.domain, &property).map_err(about)?;
         ending::admit(model.ending, &property).map_err(about)?;
         let notes = ending::note(model.ending).into_iter().collect();
-        Ok(Question { property, file: source.origin, sha256: source.sha256, robustness: None, text: None, notes })
+        Ok(Question {
+            property,
+            file: source.origin,
+            sha256: source.sha256,
+            robustness: None,
+            part: None,
+            text: None,
+            notes,
+        })
     }
 }
 

@@ -89,8 +89,7 @@ impl Run {
     /// Searches, tells the verdict and returns its exit code.
     pub fn answer(&self, network: &dyn Network, question: &Question) -> Result<u8, String> {
         let options = self.options_of(network, question)?;
-        let certificate =
-            self.outputs.proof.as_ref().map(|path| self.certificate(path, network, question, &options)).transpose()?;
+        let certificate = self.proof()?.map(|path| self.certificate(path, network, question, &options)).transpose()?;
         self.conduct(network, question, &options, GRACE, || {
             let (property, control) = (&question.property, &*self.control);
             Ok(match certificate {
@@ -109,6 +108,13 @@ impl Run {
             may_certify_program(network, &question.property)?;
         }
         Ok(Options { semantics, ..self.options.clone() })
+    }
+
+    /// Where a certificate goes, if there is to be one. That of an earlier run goes.
+    pub fn proof(&self) -> Result<Option<&Path>, String> {
+        let Some(path) = self.outputs.proof.as_deref() else { return Ok(None) };
+        remove(path).map_err(|e| format!("--proof: cannot write {}: {e}", path.display()))?;
+        Ok(Some(path))
     }
 
     /// Tells what a search comes to, and returns its exit code.
@@ -150,9 +156,8 @@ impl Run {
         })
     }
 
-    /// Where the records of a certificate go, and what it is about. A certificate of an earlier run goes. A property that came
-    /// as no text is written beside it.
-    pub fn certificate<'q>(
+    /// Where the records of a certificate go, and what it is about. A property that came as no text is written beside it.
+    fn certificate<'q>(
         &self,
         path: &Path,
         network: &'q dyn Network,
@@ -160,7 +165,6 @@ impl Run {
         options: &Options,
     ) -> Result<(Journal, Heading<'q>), String> {
         let trouble = |e: io::Error| format!("--proof: cannot write {}: {e}", path.display());
-        remove(path).map_err(trouble)?;
         let property = match &question.text {
             None => question.sha256.clone(),
             Some(text) => {

@@ -75,9 +75,9 @@ impl Split {
         let question = Question::read(network, &self.property)?;
         let options = run.options_of(network, &question)?;
         refuse_paper(&options)?;
-        let (about, proof) = (about(network, &question, &options), run.outputs.proof.as_deref());
-        let (tuning, heading) =
-            (Tuning::default(), heading(network, question.sha256.clone(), options.semantics_of(&question.property)));
+        let (about, proof) = (about(network, &question, &options), run.proof()?);
+        let semantics = options.semantics_of(&question.property);
+        let (tuning, heading) = (Tuning::default(), heading(network, question.sha256.clone(), semantics));
         let code = run.conduct(network, &question, &options, PATIENCE, || {
             let asked = Asked {
                 network,
@@ -100,11 +100,11 @@ pub fn decide_part(network: &dyn Network, run: &Run, question: &Question, part: 
     let options = run.options_of(network, question)?;
     let (dir, name) = part_of(part)?;
     let folder = Folder { dir, about: about(network, question, &options) };
-    let tuning = Tuning::default();
+    let (tuning, proof) = (Tuning::default(), run.proof()?);
     run.conduct(network, question, &options, GRACE, || {
         let asked =
             Asked { network, property: &question.property, options: &options, tuning: &tuning, control: &run.control };
-        work::solve(asked, &folder, &name, run.outputs.proof.as_deref())
+        work::solve(asked, &folder, &name, proof)
     })
 }
 
@@ -118,9 +118,9 @@ impl Merge {
         let question = Question::read(network, &self.property)?;
         let options = run.options_of(network, &question)?;
         let folder = Folder { dir: self.dir.clone(), about: about(network, &question, &options) };
-        let (tuning, heading) =
-            (Tuning::default(), heading(network, question.sha256.clone(), options.semantics_of(&question.property)));
-        let notes = Mutex::new(String::new());
+        let semantics = options.semantics_of(&question.property);
+        let (tuning, heading) = (Tuning::default(), heading(network, question.sha256.clone(), semantics));
+        let (notes, proof) = (Mutex::new(String::new()), run.proof()?);
         let code = run.conduct(network, &question, &options, PATIENCE, || {
             let asked = Asked {
                 network,
@@ -129,7 +129,7 @@ impl Merge {
                 tuning: &tuning,
                 control: &run.control,
             };
-            let proof = run.outputs.proof.as_deref().map(|path| (path, &heading));
+            let proof = proof.map(|path| (path, &heading));
             let (mut outcome, open) = work::merge(asked, &folder, proof)?;
             let mut told = list(&folder, &open);
             if self.resplit {

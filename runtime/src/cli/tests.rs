@@ -47,6 +47,7 @@ pub fn question(low: &str) -> Question {
         file: "p.vnnlib".into(),
         sha256: "property's".into(),
         robustness: None,
+        part: None,
         text: None,
         notes: Vec::new(),
     }

@@ -15,12 +15,15 @@ use crate::verdict::{StopReason, Verdict};
 use std::collections::BTreeMap;
 use std::path::Path;
 
+/// Leaves for each part: some are closed long before others.
+const LEAVES: usize = 8;
 /// In seconds.
 const MOMENT: f64 = 1.0;
 
 /// That a search is to be split when its time is up.
 pub struct Splitting {
-    /// Leaves that there should be.
+    /// Leaves that there should be at least, and that are wanted.
+    least: usize,
     wanted: usize,
     /// That there is something to split: cells, or regions with the goals that plain bounds leave.
     pub has_root: bool,
@@ -29,8 +32,8 @@ pub struct Splitting {
 }
 
 impl Splitting {
-    pub fn new(wanted: usize) -> Splitting {
-        Splitting { wanted, has_root: false, cells: None }
+    pub fn new(parts: usize) -> Splitting {
+        Splitting { least: parts, wanted: parts * LEAVES, has_root: false, cells: None }
     }
 }
 
@@ -56,19 +59,19 @@ pub struct RootFrontier {
     pub frontier: Frontier,
 }
 
-/// Searches until the time is up, then splits what is open into so many leaves, or about. The records go to a file of that name.
+/// Searches until the time is up, then splits what is open into leaves for so many parts. The records go to a file of that name.
 pub fn split(
     asked: Asked,
     journal: Journal,
     heading: &Heading,
     records: &Path,
-    wanted: usize,
+    parts: usize,
     keeps_certificate: bool,
 ) -> (Outcome, Option<RootFrontier>) {
     let mut frontier = None;
     let (proof, tickets) = Proof::of(asked.property.disjuncts.len());
     let outcome = conduct(asked, Some(journal), proof, |search| {
-        search.splitting = Some(Splitting::new(wanted));
+        search.splitting = Some(Splitting::new(parts));
         let mut regions = vec![];
         match search.run(tickets, &mut regions) {
             Err(End::Stopped(StopReason::Timeout)) => {
@@ -90,15 +93,21 @@ impl<'a> Search<'a> {
         self.splitting.iter_mut().for_each(|splitting| splitting.has_root = true);
     }
 
-    /// Whether to go on with boxes: to split them there should be as many as are wanted, which may take as long again as was given,
-    /// and a moment.
+    /// Leaves that there should be.
+    pub fn wanted(&self) -> usize {
+        self.splitting.as_ref().map_or(1, |splitting| splitting.wanted)
+    }
+
+    /// Whether to go on with boxes: until there are as many as are wanted, for as long again as was given, or at least a cell
+    /// for each part, for a moment more.
     pub fn goes_on(&self, open: usize) -> Result<(), End> {
-        let is_patient = |wanted: usize| {
-            let limit = self.control.progress().limit.unwrap_or(0.0);
-            open < wanted && self.control.elapsed().as_secs_f64() < 2.0 * limit + MOMENT
+        let limit = 2.0 * self.control.progress().limit.unwrap_or(0.0);
+        let elapsed = self.control.elapsed().as_secs_f64();
+        let is_patient = |splitting: &Splitting| {
+            open < splitting.wanted && elapsed < limit || open < splitting.least && elapsed < limit + MOMENT
         };
         match (self.control.stop(), &self.splitting) {
-            (Some(StopReason::Timeout), Some(splitting)) if is_patient(splitting.wanted) => Ok(()),
+            (Some(StopReason::Timeout), Some(splitting)) if is_patient(splitting) => Ok(()),
             (reason, _) => reason.map_or(Ok(()), |reason| Err(End::Stopped(reason))),
         }
     }
@@ -148,7 +157,7 @@ impl<'a> Search<'a> {
         places: &BTreeMap<RegionId, usize>,
         goals: usize,
     ) -> (Vec<OpenRegion>, Frontier) {
-        let wanted = self.splitting.as_ref().map_or(1, |splitting| splitting.wanted);
+        let wanted = self.wanted();
         let (mut open, mut frontier) = (vec![], Frontier { trees: vec![], leaves: vec![] });
         for region in regions {
             // Tangents of quadratics, as one who knows the bounds alone finds them again.

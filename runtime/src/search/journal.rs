@@ -5,7 +5,7 @@
 use super::Search;
 use super::peregrinn::{GoalTree, Phases};
 use super::proof::record::Record;
-use super::proof::{LeafOf, Lemma, PhaseLog, Positive, Proved, Reason, Region};
+use super::proof::{Lemma, PhaseLog, Positive, Proved, Reason, Region};
 use crate::bounds::{Compact, Multipliers, NOT_EMPTY, Node, Objective, Side};
 use crate::certificate::{Heading, RULE, RegionId, TREE, put};
 use crate::lp::Ray;
@@ -118,9 +118,9 @@ impl<'a> Search<'a> {
     }
 
     /// Notes that no input has the phases of a leaf of another search.
-    pub fn note_empty(&mut self, leaf: &LeafOf, rows: usize) {
+    pub fn note_empty(&mut self, leaf: usize, rows: usize) {
         if let Some(journal) = &mut self.journal {
-            journal.piece(leaf.number, &given(&vec![0.0; rows], [].into_iter()), &[]);
+            journal.piece(leaf, &given(&vec![0.0; rows], [].into_iter()), &[]);
         }
     }
 

@@ -46,13 +46,13 @@ pub fn solve(
     Ok((outcome, kept))
 }
 
-/// Splits the leaves of a part into so many, or about: cells by a search for the given time, phases by the first nodes of their
+/// Splits the leaves of a part into leaves for so many: cells by a search for the given time, phases by the first nodes of their
 /// trees. A counterexample on the way is told instead.
-pub fn split_again(asked: Asked, leaves: &Leaves, wanted: usize) -> Result<(Outcome, Option<Frontier>), String> {
+pub fn split_again(asked: Asked, leaves: &Leaves, parts: usize) -> Result<(Outcome, Option<Frontier>), String> {
     let mut frontier = None;
     let outcome = on_leaves(asked, leaves, None, |search, tickets| {
-        search.splitting = Some(Splitting::new(wanted));
-        Ok(match search.split_leaves(leaves, tickets, wanted)? {
+        search.splitting = Some(Splitting::new(parts));
+        Ok(match search.split_leaves(leaves, tickets)? {
             Ok(found) => {
                 frontier = Some(found);
                 Verdict::Unknown(StopReason::Timeout)
@@ -105,12 +105,7 @@ impl<'a> Search<'a> {
     }
 
     /// Trees in the places of the leaves.
-    fn split_leaves(
-        &mut self,
-        leaves: &Leaves,
-        tickets: Vec<Ticket>,
-        wanted: usize,
-    ) -> Result<Result<Frontier, End>, String> {
+    fn split_leaves(&mut self, leaves: &Leaves, tickets: Vec<Ticket>) -> Result<Result<Frontier, End>, String> {
         match (leaves.start, leaves.cells()) {
             (Start::Cells(_), Some(cells)) => Ok(match self.halve_cells(&cells, tickets) {
                 Ok(()) | Err(End::Stopped(StopReason::Timeout)) => {
@@ -119,7 +114,7 @@ impl<'a> Search<'a> {
                 }
                 Err(end) => Err(end),
             }),
-            (Start::Phases(regions), _) => self.split_phases(leaves, regions, wanted).map(Ok),
+            (Start::Phases(regions), _) => self.split_phases(leaves, regions).map(Ok),
             _ => Err(FOREIGN.into()),
         }
     }

@@ -45,7 +45,8 @@ enum Step {
 impl<'a, 'r> GoalTree<'a, 'r> {
     fn new(region: &'r Region<'a>, goal: Goal<'a>, seed: u64, is_logged: bool) -> GoalTree<'a, 'r> {
         let (tree, ticket) = Tree::plant();
-        let root = Phases { bounds: region.bounds.clone(), depth: 0, changed: usize::MAX, part: 1.0, number: 0 };
+        let bounds = region.leaf.as_ref().map_or(&region.bounds, |leaf| &leaf.bounds).clone();
+        let root = Phases { bounds, depth: 0, changed: usize::MAX, part: 1.0, number: 0 };
         let (open, random, log) = (vec![(root, ticket)], Random::new(seed), is_logged.then(PhaseLog::new));
         GoalTree { region, goal, relaxed: None, tree, open, random, log }
     }

@@ -85,15 +85,21 @@ impl<'a> Search<'a> {
 
     /// Looks for a counterexample of each goal: each time twice as hard for boxes, and from other points.
     pub fn attack_goals(&mut self, region: &Region<'a>, time: usize) -> Result<(), End> {
+        let most = self.tuning.phases.attacks;
+        // To pull a point into a set that is no box takes long.
+        let attacks = if region.are_boxes() { most << time } else { most >> (2 * time) };
+        self.attack(region, attacks, time as u64)
+    }
+
+    /// So many attacks on each row: of the first time, with number 0, the first is from the centre, all others from random points.
+    pub fn attack(&mut self, region: &Region<'a>, attacks: usize, time: u64) -> Result<(), End> {
         self.control.enter(Activity::Attack);
         let (start, tuning) = (Instant::now(), &self.tuning.phases);
         let compact = region.compact(self.shape.last());
-        let mut random = Random::new(self.options.seed.wrapping_add(time as u64));
+        let mut random = Random::new(self.options.seed.wrapping_add(time));
         let rows = region.rows(&compact);
         let references: Vec<&Objective32> = rows.iter().map(|(_, row)| row).collect();
         let owners: Vec<usize> = rows.iter().map(|((goal, _), _)| *goal).collect();
-        // To pull a point into a set that is no box takes long.
-        let attacks = if region.are_boxes() { tuning.attacks << time } else { tuning.attacks >> (2 * time) };
         for number in 0..attacks {
             self.go_on()?;
             let from_centre = time == 0 && number == 0;

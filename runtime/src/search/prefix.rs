@@ -51,8 +51,8 @@ impl<'a> Search<'a> {
     }
 
     /// The first nodes of trees in the places of the leaves.
-    pub fn split_phases(&mut self, leaves: &Leaves, regions: &[OpenRegion], wanted: usize) -> Result<Frontier, String> {
-        let mut frontier = Frontier::default();
+    pub fn split_phases(&mut self, leaves: &Leaves, regions: &[OpenRegion]) -> Result<Frontier, String> {
+        let (mut frontier, wanted) = (Frontier::default(), self.wanted());
         for mut here in self.revive(leaves, regions)? {
             self.bound_leaves(&mut here);
             let count = (wanted * here.leaves.len()).div_ceil(leaves.places.len());
@@ -126,7 +126,7 @@ impl<'a> Search<'a> {
         number: usize,
         tickets: &mut [Option<Ticket>],
     ) -> Result<(), End> {
-        self.attack_goals(&here.region, number)?;
+        self.attack(&here.region, self.tuning.phases.attacks, (1 << 32) + number as u64)?;
         self.control.enter(Activity::Prove);
         let start = Instant::now();
         self.bound_leaves(&mut here);
@@ -154,7 +154,7 @@ impl<'a> Search<'a> {
         self.peregrinn(&mut regions)
     }
 
-    /// The region under the phases of a leaf, for linear programs; `None` if these contradict its bounds, which closes the leaf.
+    /// The region with the phases of a leaf to begin with, for linear programs; `None` if these contradict its bounds, which closes the leaf.
     fn under(&mut self, here: &LeavesHere<'a>, leaf: &PhaseLeaf, ticket: Ticket) -> Option<Region<'a>> {
         let region = &here.region;
         let (mut bounds, Goal { disjunct, number, bounded, rows, margin, .. }) =
@@ -164,16 +164,17 @@ impl<'a> Search<'a> {
                 (0..self.shape.last()).rfind(|&stage| self.shape.start(stage) <= neuron).expect("a hidden neuron");
             bounds.fix(stage, neuron - self.shape.start(stage), on)
         };
-        let (leaf_of, tree) = (here.leaf_of(leaf), leaf.number);
+        let tree = leaf.number;
         if leaf.phases.iter().try_for_each(fix) == Err(Emptiness) {
-            self.note_empty(&leaf_of, disjunct.rows.len());
+            self.note_empty(tree, disjunct.rows.len());
             self.proof.close(tree, ticket, &Reason::Empty);
             return None;
         }
         let goal =
             Goal { disjunct, number: *number, tree, rows: rows.clone(), bounded: *bounded, margin: *margin, ticket };
         let (id, bounder) = (self.begin_region(vec![], true), region.bounder.clone());
-        Some(Region { id, bounder, bounds, goals: vec![goal], leaf: Some(leaf_of) })
+        let leaf = Some(here.leaf_of(leaf, bounds));
+        Some(Region { id, bounder, bounds: region.bounds.clone(), goals: vec![goal], leaf })
     }
 }
 
@@ -194,15 +195,14 @@ impl LeavesHere<'_> {
     }
 
     /// For the records of a certificate that are parts of the goal's tree.
-    fn leaf_of(&self, leaf: &PhaseLeaf) -> LeafOf {
-        let bounds = &self.region.bounds;
+    fn leaf_of(&self, leaf: &PhaseLeaf, bounds: Bounds) -> LeafOf {
         let hidden = self.region.bounder.shape.start(self.region.bounder.shape.last());
-        let (lower, upper) = bounds.all();
+        let (lower, upper) = self.region.bounds.all();
         let ends = lower.iter().zip(upper).take(hidden);
         let mut parts: Vec<u8> = ends.map(|(l, u)| if *u > -l { u8::MAX } else { 0 }).collect();
         for (neuron, part) in self.roots[leaf.goal].open_parts(&self.compact) {
             parts[neuron] = part;
         }
-        LeafOf { number: leaf.number, depth: leaf.phases.len(), parts }
+        LeafOf { number: leaf.number, depth: leaf.phases.len(), bounds, parts }
     }
 }

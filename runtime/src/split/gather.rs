@@ -38,7 +38,7 @@ pub struct Trees {
 pub enum Found {
     /// Its answer was `unsat`.
     Closed(Box<Answer>, Vec<usize>),
-    Split(Trees),
+    Split(Box<Trees>),
     Open,
 }
 
@@ -62,6 +62,9 @@ impl Gathered {
         if let Some(number) = folder.numbers(prefix)?.into_iter().find(|number| !(1..=split.parts).contains(number)) {
             let path = folder.path(&[prefix, &[number]].concat(), "");
             return Err(format!("{}: there are {} parts, and this is none of them", path.display(), split.parts));
+        }
+        if split.parts > leaves.len() {
+            return Err(format!("{}: there are more parts than leaves", folder.dir.display()));
         }
         let (mut owners, mut parts) = (vec![None; leaves.len()], vec![]);
         for number in 1..=split.parts {
@@ -97,7 +100,8 @@ impl Gathered {
             self.witnesses.push((folder.path(&part.name, ".result"), input));
         } else if let Some((split, digest)) = folder.split(&part)? {
             let leaves = folder.leaves_below(&split, &part)?;
-            return Ok(Found::Split(self.trees(folder, &part.name.clone(), (split, &digest), &leaves)?));
+            let trees = self.trees(folder, &part.name, (split, &digest), &leaves)?;
+            return Ok(Found::Split(Box::new(trees)));
         }
         let timed_out = answer.as_ref().filter(|answer| answer.verdict == "timeout").map(|answer| answer.seconds);
         let why = match answer {

@@ -4,7 +4,7 @@
 //! split for the children, and only an answer `unsat` to the part that a leaf belongs to closes the leaf's. So a leaf that was
 //! left out leaves the property open, and what is given twice has no ticket left.
 
-use super::files::{Folder, Root, Start};
+use super::files::{Folder, OpenRegion, Root, Start};
 use super::gather::{Found, Trees};
 use super::tree::{Kind, Node, Tree};
 use crate::certificate::{Certificate, Heading, Kept, Piece, Written, put};
@@ -97,6 +97,10 @@ fn halves(proof: &mut Proof, tickets: Tickets) -> [Tickets; 2] {
 /// Writes the certificate of a merged proof: the root's records, and the parts' sub-trees in the places of its leaves.
 pub fn certify(folder: &Folder, trees: &Trees, path: &Path, heading: &Heading) -> Result<Written, String> {
     let Root { records, start, .. } = trees.split.root()?;
+    let has_place = |region: &OpenRegion| region.place < records.pieces.len();
+    if matches!(start, Start::Phases(regions) if !regions.iter().all(has_place)) {
+        return Err("the root has no records of a region".into());
+    }
     let certificate = Certificate::new(path, heading).map_err(|e| trouble(&e))?;
     let mut out = Writer { folder, certificate, checked: BTreeSet::new() };
     for place in 0..records.pieces.len() {

@@ -8,13 +8,11 @@ use super::merge;
 use crate::certificate::{Heading, Journal, Written};
 use crate::options::Semantics;
 use crate::program::Program;
-use crate::report::{Counters, Times};
+use crate::report::Times;
 use crate::search::{self, Asked, Frontier, Leaves, OpenLeaf, Outcome};
 use crate::verdict::{StopReason, Verdict, Witness};
 use std::path::{Path, PathBuf};
 
-/// Leaves for each part: some are closed long before others.
-const LEAVES: usize = 8;
 /// Beyond this a question is split into no more parts.
 pub const MOST_PARTS: usize = 10_000;
 
@@ -35,7 +33,7 @@ pub fn split(
     let records = draft.path.join("root.proof");
     let journal = proof.unwrap_or(&records);
     let journal = Journal::new(journal).map_err(|e| format!("cannot write {}: {e}", journal.display()))?;
-    let (mut outcome, found) = search::split(asked, journal, heading, &records, parts * LEAVES, proof.is_some());
+    let (mut outcome, found) = search::split(asked, journal, heading, &records, parts, proof.is_some());
     let Some(found) = found else { return Ok(outcome) };
     let hands = hands(found.frontier.leaves, parts);
     let root = Root { settled: found.settled, records: found.records, start: found.start };
@@ -142,18 +140,13 @@ fn holds(asked: Asked, folder: &Folder, trees: &Trees, open: usize, proof: Optio
 pub fn split_again(asked: Asked, folder: &Folder, open: &OpenedPart, parts: usize) -> Result<(Outcome, usize), String> {
     let (root, _) = folder.root()?;
     let path = folder.path(&open.name, "");
-    let found = search::split_again(asked, &leaves(&root, open)?, parts * LEAVES);
+    let found = search::split_again(asked, &leaves(&root, open)?, parts);
     let (outcome, found) = found.map_err(|why| format!("{}: {why}", path.display()))?;
     let Some(Frontier { trees, leaves }) = found else { return Ok((outcome, 0)) };
     let hands = hands(leaves, parts);
     let (of, count) = (Of::Part(open.digest.clone()), hands.len());
     files::write(&folder.dir, &open.name, &Split { about: folder.about.clone(), of, trees, parts: count }, hands)?;
     Ok((outcome, count))
-}
-
-/// Adds what another process has done.
-pub fn total(into: &mut Counters, outcome: &Outcome) {
-    into.add(&outcome.counters);
 }
 
 /// A folder that is written beside its place, and is there when it is whole.

@@ -13,15 +13,16 @@ pub struct Region<'a> {
     pub bounder: Bounder<'a>,
     pub bounds: Bounds,
     pub goals: Vec<Goal<'a>>,
-    /// That it is under the phases of a leaf, in whose place its tree belongs.
+    /// That its goals' trees belong in the place of a leaf.
     pub leaf: Option<LeafOf>,
 }
 
-/// A leaf of another tree.
+/// A leaf of another tree, which a tree begins at: what is relaxed is the region as it is, with these phases as any others.
 pub struct LeafOf {
     pub number: usize,
-    /// The phases on the way to it.
+    /// The phases on the way to it, and the bounds under them.
     pub depth: usize,
+    pub bounds: Bounds,
     /// For all hidden neurons, the parts α that those of its tree are told from.
     pub parts: Vec<u8>,
 }
