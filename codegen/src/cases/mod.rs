@@ -229,7 +229,8 @@ pub mod tests {
     use serde_json::json;
 
     pub fn record(verdict: Word, certificate: Option<Judgement>) -> Record {
-        let certificate = certificate.map(|judgement| Certificate { bytes: 9, seconds: 0.1, judgement });
+        let certificate =
+            certificate.map(|judgement| Certificate { bytes: 9, seconds: 0.1, judgement, arithmetic: None });
         let report = json!({ "reason": "too hard", "model": { "sha256": "m" }, "property": { "sha256": "p" } });
         let record = json!({
             "network": "a.onnx", "property": "p", "eps": null, "limit": 1.0, "prepare_seconds": 0.0, "verdict": verdict,

@@ -7,7 +7,7 @@ use crate::net::Net;
 use pg_property::{Property, Source, files};
 use std::path::{Path, PathBuf};
 
-/// A box all of whose float32 inputs, and all real ones between its ends, satisfy a property.
+/// A box all of whose float32 inputs satisfy a property, by the network in real numbers or by the float32 program.
 #[derive(Debug)]
 pub struct Region {
     pub sides: Vec<(f32, f32)>,
@@ -15,6 +15,8 @@ pub struct Region {
     pub name: String,
     pub property: String,
     pub certificate: String,
+    /// What the proof is about: `real` or `float32`.
+    pub arithmetic: String,
     /// These two files.
     pub files: [PathBuf; 2],
 }
@@ -49,11 +51,13 @@ fn region(net: &Net, model: &Path, (name, path): (&str, PathBuf), certificate: &
         return Err(Error::File(format!("{name}: a region is one box")));
     }
     let sides = floats(first).ok_or_else(|| Error::File(format!("{name}: some input has no float32 number")))?;
-    match Certificate::judge(certificate, model, &path).judgement {
-        Judgement::Accepted => {}
-        other => return Err(Error::File(format!("{}: {other}", certificate.display()))),
-    }
+    let arithmetic = match Certificate::judge(certificate, model, &path) {
+        Certificate { judgement: Judgement::Accepted, arithmetic, .. } => arithmetic.unwrap_or_default(),
+        Certificate { judgement, .. } => {
+            return Err(Error::File(format!("{}: {judgement}", certificate.display())));
+        }
+    };
     let bytes = files::read(certificate).map_err(|e| Error::file("read", certificate, e))?;
-    let read = [path, certificate.to_path_buf()];
-    Ok(Region { sides, name: name.into(), property: source.sha256, certificate: files::sha256(&bytes), files: read })
+    let (files, certificate) = ([path, certificate.to_path_buf()], files::sha256(&bytes));
+    Ok(Region { sides, name: name.into(), property: source.sha256, certificate, arithmetic, files })
 }

@@ -230,13 +230,15 @@ fn regions(device: &Device) -> Option<TokenStream> {
     let regions = device.regions.iter().map(|region| {
         let (lower, upper) = (region.sides.iter().map(|side| side.0), region.sides.iter().map(|side| side.1));
         let (property, certificate, name) = (bytes(&region.property), bytes(&region.certificate), &region.name);
+        let arithmetic = &region.arithmetic;
         quote! {
             Region {
                 lower: [#(#lower),*],
                 upper: [#(#upper),*],
                 name: #name,
                 property: #property,
-                certificate: #certificate
+                certificate: #certificate,
+                arithmetic: #arithmetic
             }
         }
     });
@@ -249,6 +251,8 @@ fn regions(device: &Device) -> Option<TokenStream> {
             pub name: &'static str,
             pub property: [u8; 32],
             pub certificate: [u8; 32],
+            /// What the proof is about: `real`, the network in real numbers, or `float32`, the program that `eval` is.
+            pub arithmetic: &'static str,
         }
 
         pub static REGIONS: [Region; #count] = [#(#regions),*];

@@ -32,7 +32,7 @@ pub use folder::{Folder, read as read_folder};
 pub use list::{Instance, List, check, find};
 use part::Part;
 use pg_runtime::cli::{Status, on_interrupt, say};
-use pg_runtime::options::Options;
+use pg_runtime::options::{Options, Semantics};
 pub use record::{Record, Word};
 use serde_json::{Value, json};
 use std::collections::HashMap;
@@ -265,6 +265,14 @@ fn keys(cache: Option<&Cache>, options: &Options, args: &SuiteArgs, list: &List)
     let Some(_) = cache else { return Ok(HashMap::new()) };
     let mut keys = Keys::new(options, args.interpret)?;
     Ok(list.instances.iter().filter_map(|instance| Some((instance.number, keys.of(instance)?))).collect())
+}
+
+/// What a judge has to say that a certificate is about. Properties that declare it are of a VNN-LIB that the judge does not read.
+fn arithmetic(options: &Options) -> &'static str {
+    match options.semantics {
+        Some(Semantics::Float32) => "float32",
+        _ => "real",
+    }
 }
 
 /// Processes that run side by side share the cores, unless the user says otherwise.

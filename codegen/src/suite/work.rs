@@ -3,7 +3,6 @@
 //! A build beside a running verifier must not slow it down, or the times would not be the verifier's: builds take the cores
 //! that the jobs leave free. Where they leave none, all verifiers are built before the first instance runs.
 
-use super::SuiteArgs;
 use super::built::Built;
 use super::cache::{Cache, Key};
 use super::certificate::Certificate;
@@ -15,6 +14,7 @@ use super::programs::{Programs, make};
 use super::progress::Progress;
 use super::queue::Queue;
 use super::record::{Outcome, Record, Word};
+use super::{SuiteArgs, arithmetic};
 use crate::error::Error;
 use crate::verifier::Cargo;
 use pg_runtime::cli::{Status, say};
@@ -201,10 +201,10 @@ impl Suite<'_> {
             }
         };
         let Some(outcome) = outcome else { return Ok(None) };
-        let judged = proof
-            .as_ref()
-            .filter(|_| outcome.verdict == Word::Unsat)
-            .map(|file| Certificate::judge(file, &instance.network_file, &instance.property_file(file)));
+        let judged = proof.as_ref().filter(|_| outcome.verdict == Word::Unsat).map(|file| {
+            Certificate::judge(file, &instance.network_file, &instance.property_file(file))
+                .about(arithmetic(&self.options))
+        });
         let record = Record::new(instance, if instance.is_first { seconds } else { 0.0 }, outcome, judged);
         self.folder.keep(instance, &record)?;
         if let (Some(cache), Some(key)) = (self.cache, self.key(instance)) {

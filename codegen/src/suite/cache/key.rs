@@ -3,6 +3,7 @@
 
 use crate::error::Error;
 use crate::read;
+use crate::suite::arithmetic;
 use crate::suite::list::Instance;
 use pg_property::files::{self, sha256};
 use pg_runtime::options::Options;
@@ -23,6 +24,8 @@ pub struct Key {
     tuning: String,
     /// The options of the search, as arguments.
     options: Vec<String>,
+    /// What a certificate has to be about.
+    pub arithmetic: &'static str,
 }
 
 impl Key {
@@ -50,6 +53,7 @@ pub struct Keys {
     shared: Value,
     tuning: String,
     options: Vec<String>,
+    arithmetic: &'static str,
     models: HashMap<PathBuf, Option<String>>,
 }
 
@@ -64,7 +68,8 @@ impl Keys {
         let shared = json!({
             "format": FORMAT, "tool": TOOL, "program": program, "tuning": tuning, "interpret": interpret, "options": options,
         });
-        Ok(Keys { shared, tuning, options: options.arguments(), models: HashMap::new() })
+        let (arithmetic, models) = (arithmetic(&options), HashMap::new());
+        Ok(Keys { shared, tuning, options: options.arguments(), arithmetic, models })
     }
 
     /// The key of an instance; none if its files cannot be read, which its verifier will tell of.
@@ -78,7 +83,8 @@ impl Keys {
             "shared": self.shared, "model": model, "property": property, "verb": instance.question[0], "rest": rest,
         });
         let (tuning, options) = (self.tuning.clone(), self.options.clone());
-        Some(Key { digest: sha256(whole.to_string().as_bytes()), model, property, tuning, options })
+        let digest = sha256(whole.to_string().as_bytes());
+        Some(Key { digest, model, property, tuning, options, arithmetic: self.arithmetic })
     }
 
     fn model(&mut self, path: &Path) -> Option<String> {

@@ -103,7 +103,7 @@ fn judged(entry: &Entry, key: &Key, instance: &Instance, proof: Option<&Path>) -
         write_atomically(&property, asked.text()?.as_bytes()).ok()?;
     }
     write_atomically(proof, &entry.kept).ok()?;
-    let certificate = Certificate::judge(proof, &instance.network_file, &property);
+    let certificate = Certificate::judge(proof, &instance.network_file, &property).about(key.arithmetic);
     if certificate.judgement != Judgement::Accepted {
         let _ = remove(proof);
         return None;
