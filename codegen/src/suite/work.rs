@@ -35,7 +35,7 @@ const WRITE: Duration = Duration::from_secs(1);
 /// What workers and the builder tell; instances by their index.
 enum Event {
     Started(usize),
-    Ended(usize, Record),
+    Ended(usize, Box<Record>),
     /// What is built now, or that nothing more is.
     Building(Option<String>),
     /// What no other instance would do better with.
@@ -158,7 +158,7 @@ impl Suite<'_> {
                 Ok(Event::Ended(k, record)) => {
                     let expected = self.expected.and_then(|known| known.of(&record.network, &record.property));
                     progress.ended(k, &record, expected);
-                    rows[k] = Some(record);
+                    rows[k] = Some(*record);
                 }
                 Ok(Event::Building(what)) => progress.building(what),
                 Ok(Event::Failed(error)) => return Err(error),
@@ -177,7 +177,7 @@ impl Suite<'_> {
         while let Some(k) = queue.take(self.stop) {
             let _ = sender.send(Event::Started(k));
             match self.decide(&self.list.instances[k], queue) {
-                Ok(Some(record)) => drop(sender.send(Event::Ended(k, record))),
+                Ok(Some(record)) => drop(sender.send(Event::Ended(k, Box::new(record)))),
                 Ok(None) => return,
                 Err(error) => return drop(sender.send(Event::Failed(error))),
             }
