@@ -119,6 +119,7 @@ impl<'a> Search<'a> {
         records: &Path,
         widths: &[usize],
     ) -> Result<Option<RootFrontier>, String> {
+        regions.iter_mut().for_each(|region| self.follow_up(region));
         let settled: Vec<usize> =
             (0..self.property.disjuncts.len()).filter(|&disjunct| self.proof.is_settled(disjunct)).collect();
         let cells = self.splitting.as_mut().and_then(|splitting| splitting.cells.take());
@@ -148,6 +149,22 @@ impl<'a> Search<'a> {
         let (records, places) = keep(self.journal.take().expect("a journal"), &open)?;
         let (regions, frontier) = self.phases_frontier(&mut regions, &places, goals);
         Ok(Some(RootFrontier { settled, records, start: Start::Phases(regions), frontier }))
+    }
+
+    /// What follows from bounds that were refined in the bounds of later stages, and in the goals: a search that was stopped has not
+    /// come to that, and all parts would do without.
+    fn follow_up(&mut self, region: &mut Region<'a>) {
+        if region.goals.is_empty() || self.shape.last() == 0 {
+            return;
+        }
+        let has_root = |search: &mut Self, has: bool| {
+            search.splitting.iter_mut().for_each(|splitting| splitting.has_root = has);
+        };
+        has_root(self, false);
+        // An interruption leaves bounds that are not as good.
+        let _ = self.raise_stages(region);
+        has_root(self, true);
+        self.close_at_root(region);
     }
 
     /// The first nodes of every goal's tree.

@@ -40,12 +40,14 @@ pub fn split(
     let split = Split { about: about.clone(), of: Of::Root(root), trees: found.frontier.trees, parts: hands.len() };
     let count = hands.len();
     files::write(&draft.path, &[], &split, hands)?;
+    if count == 0 {
+        // Its first nodes have closed the trees: nothing is left of the folder.
+        let folder = Folder { dir: draft.path.clone(), about };
+        outcome.verdict = merge(asked, &folder, proof.map(|path| (path, heading)))?.0.verdict;
+        return Ok(outcome);
+    }
     draft.keep()?;
-    outcome.verdict = match count {
-        // Its first nodes have closed the trees.
-        0 => merge(asked, &Folder { dir: dir.to_path_buf(), about }, proof.map(|path| (path, heading)))?.0.verdict,
-        count => Verdict::Unknown(StopReason::Split(count)),
-    };
+    outcome.verdict = Verdict::Unknown(StopReason::Split(count));
     Ok(outcome)
 }
 
