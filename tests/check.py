@@ -10,17 +10,16 @@ Verdicts rest on integers and fractions alone. Weights are integers over net.D; 
 over R, the first two rounded outwards, ν as it comes; μ follows from ν exactly, over D·R; and a function's bound is an integer over
 D·R². Floating point only proposes the weights of means, which are judged exactly.
 """
-import ast, functools, gzip, hashlib, itertools, math, re, struct, sys
-from collections import namedtuple
+import ast, collections, functools, gzip, hashlib, itertools, math, re, struct, sys
 from fractions import Fraction
 from operator import add, le, mul, sub
 
 R, ONE = 1 << 64, -1  # ONE is the variable of a form's constant
 ADAPTIVE, PARALLEL = lambda k, j, m, l, u: m if u > -l else 0, lambda k, j, m, l, u: m * u // (u - l)  # for μ > 0, undecided
 VARINT = re.compile(rb"[\x80-\xff]*[\x00-\x7f]")
-Tensor = namedtuple("Tensor", "shape items")  # items: affine forms, variable -> coefficient, row-major
-Line = namedtuple("Line", "top seed a e scale")  # scale·f = e + a·x + seed·z_top; the seed over R
-Claim = namedtuple("Claim", "line rows enough")  # the line of a leaf's weights; how many weights; whether a bound is enough
+Tensor = collections.namedtuple("Tensor", "shape items")  # items: affine forms, variable -> coefficient, row-major
+Line = collections.namedtuple("Line", "top seed a e scale")  # scale·f = e + a·x + seed·z_top; the seed over R
+Claim = collections.namedtuple("Claim", "line rows enough")  # the line of a leaf's weights; how many weights; whether a bound is enough
 
 
 class Rejected(Exception):
@@ -41,15 +40,13 @@ class Reader:
 
     def integer(self, size=5):
         """A variable-length integer of at most so many bytes, in its shortest form."""
-        found = VARINT.match(self.data, self.at)
-        ensure(found and len(found[0]) <= size and (found[0] == b"\0" or found[0][-1]), "an integer")
+        ensure((found := VARINT.match(self.data, self.at)) and len(found[0]) <= size and (found[0] == b"\0" or found[0][-1]), "a number")
         self.at = found.end()
         return sum((byte & 127) << 7 * i for i, byte in enumerate(found[0]))
 
     def real(self, kind="<f"):
         """A finite number."""
-        value, = struct.unpack(kind, self.take(struct.calcsize(kind)))
-        ensure(math.isfinite(value), "a number that is not finite")
+        ensure(math.isfinite(value := struct.unpack(kind, self.take(struct.calcsize(kind)))[0]), "a number that is not finite")
         return Fraction(value)
 
 
@@ -99,8 +96,7 @@ def reshaped(items, shape):
 
 def number(form):
     """The number that a form is, if it is constant."""
-    ensure(set(form) <= {ONE}, "what has to be constant varies")
-    return form.get(ONE, 0)
+    return form.get(ONE, 0) if set(form) <= {ONE} else ensure(False, "what has to be constant varies")
 
 
 def total(pairs):
@@ -226,10 +222,12 @@ def disjuncts(data, inputs, outputs):
 class Network:
     """The affine maps between the stages, integers over D: stage 0 is the inputs, stage `top` the output."""
 
-    def __init__(self, count, stages, output, widths):
-        """The neurons that the widths keep."""
+    def __init__(self, count, stages, output, widths, program):
+        """The neurons that the widths keep; `program` if it is the float32 program that evaluates them."""
+        for c in {c for stage in stages + [output] for form in stage for c in form.values()} if program else ():
+            ensure(abs(c) < 2 ** 127 and Fraction(*struct.unpack("<f", struct.pack("<f", c))) == c, "a coefficient of no program")
         first = list(itertools.accumulate(map(len, stages), initial=count))
-        keep, read, self.top = [], {key for form in output for key in form}, len(stages) + 1
+        keep, read, self.top, self.program = [], {key for form in output for key in form}, len(stages) + 1, program
         ensure(len(widths) == len(stages), "the count of stages")
         for k in reversed(range(len(stages))):
             kept = [n for n in range(first[k], first[k + 1]) if n in read or widths[k] == len(stages[k])]
@@ -251,7 +249,16 @@ class Network:
         ends = [(a * max(l, 0), a * max(u, 0)) if s else (a * l, a * u)
                 for s, block in self.rows[k].items() for a, l, u in zip(block[j], b[0][s], b[1][s])]
         low, high = (R * self.bias[k][j] + sum(itertools.starmap(pick, ends)) for pick in (min, max))
-        return low // self.D, -(-high // self.D)
+        off = self.off(k, j, b) if self.program else 0
+        return low // self.D - off, -(-high // self.D) + off
+
+    def off(self, k, j, b):
+        """What a program's sum may be off by, over R."""
+        reads = [(abs(a), max(abs(l) * (not s), u, -u * (not s))) for s, block in self.rows[k].items()
+                 for a, l, u in zip(block[j], b[0][s], b[1][s]) if a]
+        size, count = sum(a * most for a, most in reads) + R * abs(self.bias[k][j]), len(reads) + 1
+        ensure(size < self.D * R << 100 and count < 1 << 18, "a sum that may overflow, or is too long")
+        return size * count // (self.D * ((1 << 24) - count)) + 2
 
     def neuron(self, k, j, sign):
         """A neuron, or its opposite."""
@@ -290,6 +297,7 @@ class Network:
                 nu[j] = v
             nu = list(map(add, nu, line.seed)) if k == line.top else nu
             const += R * sum(map(mul, nu, self.bias[k]))
+            const -= D * sum(abs(v) * self.off(k, j, b) for j, v in enumerate(nu) if v and self.program)
             used = [v for v in nu if v]
             for s, columns in self.columns[k].items():  # μ of a neuron that is off plays no part, and stays 0
                 mu[s] = [m + sum(map(mul, itertools.compress(column, nu), used)) if not s or u > 0 else 0
@@ -371,22 +379,17 @@ class Judge(Reader):
         self.data, digest = self.data[:-32], self.data[-32:]
         ensure(hashlib.sha256(self.data).digest() == digest, "the digest")
         ensure(self.take(68) == b"PGC1" + hashes, "it is not about these files")
-        ensure((name := self.take(self.integer())).decode(errors="ignore").encode() == name and self.take(1) == b"\0", "the heading")
-        self.net, self.disjuncts = Network(*parts, [self.integer() for _ in range(self.integer())]), found
+        name, arithmetic = self.take(self.integer()), self.take(1)[0]
+        ensure(name.decode(errors="ignore").encode() == name and arithmetic < 2, "the heading")
+        self.net, self.disjuncts = Network(*parts, [self.integer() for _ in range(self.integer())], arithmetic == 1), found
         left = set(range(len(found)))
         while (kind := self.take(1)) == b"\1":
             self.records += 1
-            mine = self.ascending(set(range(len(found))))
+            mine = list(self.listed(range(len(found)), list, "a disjunct that is none"))
             ensure(mine and all(found[d][0] == found[mine[0]][0] for d in mine), "a region of no box, or of several")
             self.region(set(mine), found[mine[0]][0])
             left -= set(mine)
         ensure(kind == b"\0" and self.integer() == self.records and self.at == len(self.data) and not left, "the end comes wrong")
-
-    def ascending(self, allowed):
-        """A list of disjuncts."""
-        numbers = list(itertools.accumulate((self.integer() for _ in range(self.integer())), lambda last, n: last + n + 1))
-        ensure(set(numbers) <= allowed, "a disjunct that has no place here")
-        return numbers
 
     def region(self, left, box, of_cell=False):
         """The records of a region, or of a cell."""
@@ -396,7 +399,7 @@ class Judge(Reader):
             if (kind := self.take(1)[0]) in (2, 3):
                 self.bound(b) if kind == 2 else self.close(left, b)
             elif kind == 4 and not of_cell:
-                mine = self.ascending(left)
+                mine = self.listed(left, list, "a disjunct that has no place here")
                 self.cell(mine, box, None)
                 left -= set(mine)
             else:
@@ -413,8 +416,7 @@ class Judge(Reader):
 
     def close(self, left, b):
         """A disjunct, closed by a row or by combinations of rows."""
-        d, what = self.integer(), self.integer()
-        ensure(d in left and max(what, 1) <= len(self.disjuncts[d][1]), "a disjunct that is not open, or no row of it")
+        ensure((d := self.integer()) in left and max(what := self.integer(), 1) <= len(self.disjuncts[d][1]), "no open disjunct, or no row of it")
         rows = self.disjuncts[d][1][what - 1:what] or self.disjuncts[d][1]
         line = lambda weights: self.net.line(rows, weights or [1])
         self.proof(Claim(line, 0 if what else len(rows), lambda low: low > 0), b, [] if what else None)
@@ -424,33 +426,36 @@ class Judge(Reader):
         """A proof of a claim: by a rule, or by bounds that are known besides, unless this is None; or by a tree."""
         if (kind := self.take(1)[0]) == 1:
             alpha = {(k, j): 255 if b[1][k][j] > -b[0][k][j] else 0 for k, j in self.net.number}
-            return self.node({**alpha, **self.listed(lambda: self.take(1)[0])}, {}, claim, b)
+            return self.node({**alpha, **self.neurons(lambda: self.take(1)[0])}, {}, claim, b)
         ensure(kind == 0 and known is not None, "a proof of no kind")
         rules = (least(self.net.back(claim.line([]), b, slope), b) for slope in (ADAPTIVE, PARALLEL))
         ensure(any(map(claim.enough, itertools.chain(known, rules))), "the rules give less")
 
-    def listed(self, read):
-        """Neurons, ascending, with what is read behind each."""
+    def listed(self, allowed, read, reason):
+        """Ascending numbers, with what is read behind each."""
         out, n = {}, -1
         for _ in range(self.integer()):
             n += self.integer() + 1
-            ensure(n < len(self.net.number), "a neuron that is none")
-            out[self.net.number[n]] = read()
+            ensure(n in allowed, reason)
+            out[n] = read()
         return out
+
+    def neurons(self, read):
+        """Neurons, with what is read behind each."""
+        return {self.net.number[n]: x for n, x in self.listed(range(len(self.net.number)), read, "a neuron that is none").items()}
 
     def node(self, alpha, way, claim, b):
         """A node of a tree, `way` being the phases that are fixed."""
-        net = self.net
         if (kind := self.take(1)[0]) in (0, 2):
             return self.leaf(alpha, way, claim, b, kind == 2)
         n, kept = self.integer(), [list(map(list, side)) for side in b]
         if kind == 3:
-            for (k, j), slope in itertools.product(net.number, (ADAPTIVE, PARALLEL)):
-                net.tighten(k, j, b, slope) if k > n else ensure(n + 1 < net.top, "no stage")
+            for (k, j), slope in itertools.product(self.net.number, (ADAPTIVE, PARALLEL)):
+                self.net.tighten(k, j, b, slope) if k > n else ensure(n + 1 < self.net.top, "no stage")
             self.node(alpha, way, claim, b)
         else:
-            ensure(kind == 1 and n < len(net.number) and net.number[n] not in way, "a node")
-            k, j = net.number[n]
+            ensure(kind == 1 and n < len(self.net.number) and self.net.number[n] not in way, "a node")
+            k, j = self.net.number[n]
             for on in (False, True):
                 b[0][k][j], b[1][k][j] = (max(kept[0][k][j], 0), kept[1][k][j]) if on else (kept[0][k][j], min(kept[1][k][j], 0))
                 self.node(alpha, {**way, (k, j): on}, claim, b)
@@ -461,10 +466,10 @@ class Judge(Reader):
         net, weights, betas = self.net, [self.real() for _ in range(claim.rows)], []
         line, slope, hull = claim.line(weights), lambda k, j, m, l, u: m * alpha[k, j] // 255, []
         if is_given:
-            given = self.listed(lambda: int(self.real("<d") * line.scale * R))
+            given = self.neurons(lambda: int(self.real("<d") * line.scale * R))
             fixed = {(k, j): lambda m, v=given.get((k, j), 0): v for k, j in net.number if (k, j) in given or b[0][k][j] < 0}
         else:
-            alpha, betas = {**alpha, **self.listed(lambda: self.take(1)[0])}, [self.real() for _ in way]
+            alpha, betas = {**alpha, **self.neurons(lambda: self.take(1)[0])}, [self.real() for _ in way]
             fixed = {n: lambda m, v=int(beta * line.scale * R), on=way[n]: m - v if on else v for n, beta in zip(way, betas)}
         ensure(min(betas + weights, default=0) >= 0, "a number below 0")
         empty = any(map(int.__gt__, itertools.chain(*b[0]), itertools.chain(*b[1])))  # no input has these phases
@@ -475,8 +480,7 @@ class Judge(Reader):
         """A cell, and those that it is cut into."""
         b, left = self.net.bounds(box, around, True), list(left)
         while (kind := self.take(1)[0]) == 2:
-            d = self.integer()
-            ensure(d in left, "a disjunct that is not open here")
+            ensure((d := self.integer()) in left, "a disjunct that is not open here")
             self.closed(d, box, b)
             left.remove(d)
         if kind in (0, 3):
@@ -521,8 +525,7 @@ def positive(forms, b):
 
 def halves(box, i, at):
     """The parts of a box below and above a value of an input."""
-    below, above = (side[:i] + [at] + side[i + 1:] for side in (box[1], box[0]))
-    return (box[0], below), (above, box[1])
+    return (box[0], box[1][:i] + [at] + box[1][i + 1:]), (box[0][:i] + [at] + box[0][i + 1:], box[1])
 
 
 def main(paths):
@@ -537,8 +540,7 @@ def main(paths):
         sys.setrecursionlimit(1 << 20)
         judge.file(parts, found, b"".join(hashlib.sha256(data).digest() for data in files[:2]))
     except Rejected as reason:
-        print(f"record {judge.records}: {reason}", file=sys.stderr)
-        return print("rejected") or 1
+        return print("rejected") or print(f"record {judge.records}: {reason}", file=sys.stderr) or 1
     return print("accepted") or 0
 
 

@@ -42,7 +42,7 @@ fn outputs(model: &[u8], random: &mut Random, radius: f32) -> Vec<Vec<f32>> {
 }
 
 /// Declarations and the box [−r, r]ⁿ.
-fn over_box(inputs: usize, outputs: usize, radius: f32) -> String {
+pub fn over_box(inputs: usize, outputs: usize, radius: f32) -> String {
     let mut text = String::new();
     (0..inputs).for_each(|i| text += &format!("(declare-const X_{i} Real)\n"));
     (0..outputs).for_each(|j| text += &format!("(declare-const Y_{j} Real)\n"));

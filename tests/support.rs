@@ -14,7 +14,7 @@ pub mod real;
 pub mod values;
 
 use pg_codegen::lower::{Plan, lower};
-use pg_codegen::{build, compile, emit};
+use pg_codegen::{compile, emit, verifier};
 use pg_core::Network;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -115,7 +115,7 @@ impl Random {
 
 /// The plan for a model whose crate goes to `dir`.
 pub fn plan(model: &Path, dir: &Path) -> Plan {
-    let runtime = build::runtime_path(Path::new(build::RUNTIME), dir).expect("the runtime is in the repository");
+    let runtime = verifier::runtime_path(Path::new(verifier::RUNTIME), dir).expect("the runtime is in the repository");
     lower(compile(model).expect("a model"), None, runtime).expect("a plan")
 }
 
@@ -128,7 +128,7 @@ impl Verifier {
     pub fn build(model: &Path, dir: &Path) -> Verifier {
         let plan = plan(model, dir);
         emit::write(dir, &emit::emit(&plan), false).expect("files are written");
-        Verifier { binary: build::build(dir, &plan, &build::Cargo::ALOUD).expect("the crate builds") }
+        Verifier { binary: verifier::build(dir, &plan, &verifier::Cargo::ALOUD).expect("the crate builds") }
     }
 
     /// The outputs for inputs of the given length, through a file and the program.

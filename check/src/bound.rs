@@ -14,7 +14,7 @@ use crate::fixed::{Fixed, small};
 use crate::form::Form;
 use crate::hull::Turn;
 use crate::number::{Dyadic, bits, shift_down};
-use crate::region::{Region, Total};
+use crate::region::{Region, Total, UNIT};
 
 /// Bits of coefficients after rounding: with 57 bits of a bound, thousands of products of both have room.
 const BITS: u32 = 50;
@@ -192,14 +192,8 @@ impl<'n> Bounder<'n> {
                     }
                     self.rounded += i64::from(part.source == 0);
                 }
-                if row.error != 0 {
-                    let sizes = part.terms.iter().map(|&(column, _)| region.range(column as usize));
-                    let size: i128 = sizes.map(|(l, u)| i128::from(l.abs().max(u.abs()))).sum();
-                    let cost =
-                        (factor.abs() * i128::from(row.error)).checked_mul(size).ok_or_else(Refused::overflow)?;
-                    self.total.add(-cost, added + region.grids[part.source])?;
-                }
             }
+            self.total.take(factor.abs(), region.off[self.net.first(stage) + j], exponent + UNIT)?;
         }
         self.total.add(bias, exponent + layer.bias_scale)
     }

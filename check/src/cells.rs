@@ -109,6 +109,7 @@ impl<'j> Judge<'j> {
     fn bound_hidden(&mut self, cube: Cube, known: Option<&Region>) -> Result<Region<'j>, Refused> {
         let mut region = Region::new(self.net, cube)?;
         for (stage, j, neuron) in self.net.hidden() {
+            region.refresh(stage)?;
             let range = region.interval(stage, j)?;
             for side in [0, 1] {
                 region.tighten(stage, j, side, range[side])?;
@@ -119,6 +120,7 @@ impl<'j> Judge<'j> {
                 self.bound_sides(&mut region, (stage, j, neuron), Rule::Adaptive)?;
             }
         }
+        region.refresh(self.net.last())?;
         Ok(region)
     }
 

@@ -2,11 +2,14 @@
 //!
 //! A weight is kept as the integer below it of 48 bits at the stage's power. Where that is not exact, or where the model's own
 //! coefficient is known up to an error only, the row carries an error in the same units, and every bound pays for it.
+//!
+//! A float32 program sums up the same terms, in any order, and rounds. With n products and u = 2^−24 it is off by at most
+//! (n+1)u/(1 − (n+1)u) of the magnitudes of all terms, and by 2^−149 for each product that underflows.
 
 use crate::kept::kept;
 use crate::number::{Dyadic, bits};
 use crate::onnx::{self, Network};
-use crate::{Refused, refused};
+use crate::{Refused, refused, require};
 
 /// Bits of the largest weight of a stage, and of its largest bias.
 const WEIGHT_BITS: i32 = 48;
@@ -27,7 +30,12 @@ pub struct Row {
     pub error: i64,
     /// The bias lies between these, in units of 2^−bias_scale.
     pub bias: (i64, i64),
+    /// Of a float32 program: what its sum may be off by, as a part of its terms' magnitudes in units of 2^−44, and its products.
+    pub rounding: Option<(i64, i64)>,
 }
+
+/// The unit of the part of a sum that rounding takes.
+pub const ROUNDING: i32 = 44;
 
 /// The terms of a row that read one source: 0 for the inputs, k + 1 for stage k.
 pub struct Part {
@@ -41,6 +49,7 @@ pub struct Fixed {
     pub inputs: usize,
     pub layers: Vec<Layer>,
     pub starts: Vec<usize>,
+    pub is_float32: bool,
 }
 
 impl Row {
@@ -48,7 +57,8 @@ impl Row {
         self.parts.iter().flat_map(|part| &part.terms)
     }
 
-    fn new(row: &onnx::Row, scale: i32, bias_scale: i32, starts: &[usize]) -> Result<Row, Refused> {
+    fn new(row: &onnx::Row, layer: &Layer, starts: &[usize], is_float32: bool) -> Result<Row, Refused> {
+        let &Layer { scale, bias_scale, .. } = layer;
         let (mut parts, mut is_exact) = (Vec::<Part>::new(), true);
         for (column, weight) in &row.terms {
             let low = small(weight.floor_scaled(scale))?;
@@ -66,7 +76,8 @@ impl Row {
         let bias_error = small(row.bias_error.ceil_scaled(bias_scale))?;
         let low = small(row.bias.floor_scaled(bias_scale))? - bias_error;
         let high = small(row.bias.ceil_scaled(bias_scale))? + bias_error;
-        Ok(Row { parts, error, bias: (low, high) })
+        let rounding = if is_float32 { Some(rounding(row)?) } else { None };
+        Ok(Row { parts, error, bias: (low, high), rounding })
     }
 }
 
@@ -76,26 +87,30 @@ impl Layer {
         self.rows.iter().flat_map(|row| &row.parts).all(|part| part.source == 0)
     }
 
-    fn new(rows: &[onnx::Row], starts: &[usize]) -> Result<Layer, Refused> {
+    fn new(rows: &[onnx::Row], starts: &[usize], is_float32: bool) -> Result<Layer, Refused> {
         let weights = rows.iter().flat_map(|row| row.terms.iter().map(|(_, weight)| weight));
         let scale = WEIGHT_BITS - weights.map(size).max().unwrap_or(0);
         let biases = rows.iter().flat_map(|row| [&row.bias, &row.bias_error]);
         let bias_scale = BIAS_BITS - biases.map(size).max().unwrap_or(0);
-        let rows = rows.iter().map(|row| Row::new(row, scale, bias_scale, starts)).collect::<Result<_, _>>()?;
-        Ok(Layer { scale, bias_scale, rows })
+        let mut layer = Layer { scale, bias_scale, rows: vec![] };
+        for row in rows {
+            let row = Row::new(row, &layer, starts, is_float32)?;
+            layer.rows.push(row);
+        }
+        Ok(layer)
     }
 }
 
 impl Fixed {
     /// With so many neurons of each hidden stage: all, or those that are read.
-    pub fn new(network: &Network, widths: &[usize]) -> Result<Fixed, Refused> {
+    pub fn new(network: &Network, widths: &[usize], is_float32: bool) -> Result<Fixed, Refused> {
         let stages = kept(network, widths)?;
         let mut starts = vec![network.inputs];
         for rows in &stages {
             starts.push(starts[starts.len() - 1] + rows.len());
         }
-        let layers = stages.iter().map(|rows| Layer::new(rows, &starts)).collect::<Result<_, _>>()?;
-        Ok(Fixed { inputs: network.inputs, layers, starts })
+        let layers = stages.iter().map(|rows| Layer::new(rows, &starts, is_float32)).collect::<Result<_, _>>()?;
+        Ok(Fixed { inputs: network.inputs, layers, starts, is_float32 })
     }
 
     /// The number of the output's stage.
@@ -113,6 +128,17 @@ impl Fixed {
         let within = |stage: usize| (0..self.layers[stage].rows.len()).map(move |j| (stage, j));
         (0..self.last()).flat_map(within).enumerate().map(|(neuron, (stage, j))| (stage, j, neuron))
     }
+}
+
+/// What a program's sum of a row's terms may be off by. The row has to be the program's: float32 numbers, exactly.
+fn rounding(row: &onnx::Row) -> Result<(i64, i64), Refused> {
+    let is_float32 = |number: &Dyadic| bits(number.mantissa) <= 24 && (-149..104).contains(&number.exponent);
+    let coefficients = row.terms.iter().map(|(_, weight)| weight).chain([&row.bias]);
+    let is_programs = row.term_error.is_zero() && row.bias_error.is_zero() && coefficients.into_iter().all(is_float32);
+    require(is_programs, "the affine maps of the model are not float32 numbers, so that the program has others")?;
+    let count = row.terms.len() as i64 + 1;
+    require(count < 1 << 18, "a sum has too many terms")?;
+    Ok(((count << ROUNDING) / ((1 << 24) - count) + 1, count))
 }
 
 /// The least b with |number| < 2^b, but not below a limit.

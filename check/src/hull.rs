@@ -9,9 +9,8 @@
 //! times the radius, and costs −μ·Σ|σ_i|. A neuron takes first what makes pulls shorter, since that costs nothing, then the
 //! same part of all that is left; those that can be largest take first. Which σ is taken is a choice, and any is sound.
 
-use crate::fixed::Layer;
 use crate::number::{bits, shift_down};
-use crate::region::{Region, Total};
+use crate::region::{Region, Total, UNIT};
 use crate::{Refused, refused};
 
 /// A neuron, by its place in the order, that counts so many times, more than 0, in units of 2^−exponent.
@@ -43,6 +42,8 @@ struct Neuron {
     total: i64,
     /// u/2, rounded up.
     half: i64,
+    /// What z may exceed its row by, and so the line, in units of 2^−80.
+    off: i128,
 }
 
 /// Bits of reaches together.
@@ -68,7 +69,7 @@ impl Hull {
         for (stage, j, neuron) in net.hidden() {
             // One that is decided may have a looser bound later.
             if hull.spread[stage] {
-                let (made, exponent) = hull.neuron(&net.layers[stage], j)?;
+                let (made, exponent) = hull.neuron(region, stage, j)?;
                 found.push((neuron, made, exponent));
             }
         }
@@ -91,17 +92,15 @@ impl Hull {
     }
 
     /// A neuron's reaches and half of what it can be, and the exponent of their unit.
-    fn neuron(&self, layer: &Layer, j: usize) -> Result<(Neuron, i32), Refused> {
-        let row = &layer.rows[j];
-        let (mut most, mut total, mut size) = (0i128, 0i128, 0i128);
+    fn neuron(&self, region: &Region, stage: usize, j: usize) -> Result<(Neuron, i32), Refused> {
+        let (layer, row) = (&region.net.layers[stage], &region.net.layers[stage].rows[j]);
+        let (mut most, mut total) = (0i128, 0i128);
         for &(column, weight) in row.terms() {
             let (centre, radius) = (self.centre[column as usize], self.radius[column as usize]);
             let reach = i128::from(weight.abs()) * i128::from(radius);
             most += i128::from(weight) * i128::from(centre) + reach;
             total += reach;
-            size += i128::from(centre.abs()) + i128::from(radius);
         }
-        most += i128::from(row.error) * size;
         let exponent = layer.scale + self.grid;
         let bias = shift_down(-i128::from(row.bias.1), exponent - layer.bias_scale);
         most -= bias.ok_or_else(Refused::overflow)?;
@@ -113,7 +112,8 @@ impl Hull {
         let reaches = reaches.collect();
         // u/2 is the least integer that is not below it.
         let half = (-((-most) >> (excess + 1))).max(0) as i64;
-        Ok((Neuron { reaches, total: 0, half }, exponent - excess as i32))
+        let off = region.off[region.net.first(stage) + j];
+        Ok((Neuron { reaches, total: 0, half, off }, exponent - excess as i32))
     }
 
     /// The least over the box of coefficients a of the inputs, in units of 2^−exponent, with the neurons spread: added to the
@@ -140,6 +140,7 @@ impl Hull {
         for turn in turns {
             let (neuron, by) = (&self.neurons[turn.place], unit - turn.exponent - self.exponent);
             cost += neuron.take(turn.times, by, &mut pulls).ok_or_else(Refused::overflow)?;
+            total.take(turn.times.into(), neuron.off, turn.exponent + UNIT)?;
         }
         cost += pulls.iter().map(|pull| i128::from(pull.abs())).sum::<i128>();
         total.add(-cost, unit)

@@ -45,11 +45,20 @@ impl Slice {
 #[derive(Debug, Default)]
 pub struct Summary {
     pub generator: String,
+    /// Whether it is about the float32 program that evaluates the network, and not about real numbers.
+    pub is_float32: bool,
     pub records: usize,
     pub leaves: usize,
     /// Of these, those of the slice.
     pub checked: usize,
     pub text: Option<String>,
+}
+
+impl Summary {
+    /// What the certificate is about, in a word.
+    pub fn arithmetic(&self) -> &'static str {
+        if self.is_float32 { "float32" } else { "real" }
+    }
 }
 
 /// Why a certificate is rejected, and in which record.
@@ -95,12 +104,13 @@ pub fn judge(
     as_text: bool,
 ) -> Result<Summary, Rejected> {
     let mut file = Reader::new(bytes);
-    let headed =
-        header(&mut file, digests).and_then(|(generator, widths)| Ok((generator, Fixed::new(network, &widths)?)));
+    let headed = header(&mut file, digests)
+        .and_then(|(generator, is_float32, widths)| Ok((generator, Fixed::new(network, &widths, is_float32)?)));
     let (generator, net) = headed.map_err(|why| Rejected { record: 0, at: file.at, why })?;
     let (bounder, node) = (Bounder::new(&net), Node::new(net.first(net.last())));
     let closed = vec![false; property.disjuncts.len()];
-    let summary = Summary { text: as_text.then(String::new), generator, ..Summary::default() };
+    let is_float32 = net.is_float32;
+    let summary = Summary { text: as_text.then(String::new), generator, is_float32, ..Summary::default() };
     let mut judge = Judge { net: &net, property, file, bounder, node, closed, slice, summary };
     match judge.run(bytes) {
         Ok(()) => Ok(judge.summary),
@@ -108,16 +118,17 @@ pub fn judge(
     }
 }
 
-/// The generator's name, and the widths of the hidden stages.
-fn header(file: &mut Reader, [model, property]: [[u8; 32]; 2]) -> Result<(String, Vec<usize>), Refused> {
+/// The generator's name, whether the claim is about the float32 program, and the widths of the hidden stages.
+fn header(file: &mut Reader, [model, property]: [[u8; 32]; 2]) -> Result<(String, bool, Vec<usize>), Refused> {
     require(file.take(4)? == MAGIC, "this is no certificate")?;
     require(file.take(32)? == model, "the certificate is for another model")?;
     require(file.take(32)? == property, "the certificate is for another property")?;
     let length = file.number()?;
     let generator = std::str::from_utf8(file.take(length)?).map_err(|_| refused("the generator's name is no text"))?;
-    require(file.byte()? == 0, "only proofs about real arithmetic are known")?;
+    let arithmetic = file.byte()?;
+    require(arithmetic <= 1, "the arithmetic that it is about is not known")?;
     let widths = (0..file.number()?).map(|_| file.number()).collect::<Result<_, _>>()?;
-    Ok((generator.to_string(), widths))
+    Ok((generator.to_string(), arithmetic == 1, widths))
 }
 
 /// The place of a disjunct among those that are open.
@@ -134,7 +145,8 @@ pub fn unknown<T>(what: &str, kind: u8) -> Result<T, Refused> {
 impl<'j> Judge<'j> {
     fn run(&mut self, bytes: &[u8]) -> Result<(), Refused> {
         let (generator, stages) = (self.summary.generator.clone(), self.net.last());
-        self.say(|| format!("certificate by {generator}, real arithmetic, {stages} hidden stages"));
+        let arithmetic = self.summary.arithmetic();
+        self.say(|| format!("certificate by {generator}, {arithmetic} arithmetic, {stages} hidden stages"));
         loop {
             match self.file.byte()? {
                 END => break,
@@ -212,6 +224,7 @@ impl<'j> Judge<'j> {
         let value = self.file.float()?;
         let Dyadic { mantissa, exponent } = value;
         let least = value.ceil_scaled(UNIT).ok_or_else(Refused::overflow)?;
+        region.refresh(stage)?;
         let start = Start::side(stage, neuron, side);
         let sign = start.nu[0].1;
         self.say(|| format!("bound: stage {stage} neuron {neuron} times {sign} is at least {mantissa}·2^{exponent}"));
@@ -238,6 +251,7 @@ impl<'j> Judge<'j> {
     fn close(&mut self, region: &mut Region, disjunct: usize) -> Result<(), Refused> {
         let property = self.property;
         let rows = &property.disjuncts[disjunct];
+        region.refresh(self.net.last())?;
         let what = self.file.below(rows.rows.len() + 1, "row")?;
         let kind = self.file.byte()?;
         self.say(|| match what {

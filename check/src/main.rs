@@ -100,8 +100,9 @@ fn run(arguments: &Arguments) -> Result<bool, String> {
     println!("{}", if result.is_ok() { "accepted" } else { "rejected" });
     let time = start.elapsed().as_millis();
     match &result {
-        Ok(Summary { records, leaves, checked, generator, .. }) => eprintln!(
-            "{records} records, {leaves} leaves, {checked} of them looked at, {} bytes, {time} ms; written by {generator}",
+        Ok(found @ Summary { records, leaves, checked, generator, .. }) => eprintln!(
+            "{} arithmetic, {records} records, {leaves} leaves, {checked} of them looked at, {} bytes, {time} ms; written by {generator}",
+            found.arithmetic(),
             bytes.len(),
         ),
         Err(rejected) => eprintln!("{rejected}"),
@@ -115,8 +116,9 @@ fn run(arguments: &Arguments) -> Result<bool, String> {
 fn report(result: &Result<Summary, Rejected>, bytes: usize, milliseconds: u128) -> String {
     let common = format!("\"bytes\": {bytes}, \"milliseconds\": {milliseconds}");
     match result {
-        Ok(Summary { records, leaves, checked, .. }) => format!(
-            "{{\"verdict\": \"accepted\", \"records\": {records}, \"leaves\": {leaves}, \"checked\": {checked}, {common}}}\n"
+        Ok(found @ Summary { records, leaves, checked, .. }) => format!(
+            "{{\"verdict\": \"accepted\", \"arithmetic\": \"{}\", \"records\": {records}, \"leaves\": {leaves}, \"checked\": {checked}, {common}}}\n",
+            found.arithmetic(),
         ),
         Err(Rejected { record, at, why }) => {
             let why: String = why.0.chars().flat_map(char::escape_default).collect();

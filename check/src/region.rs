@@ -3,7 +3,7 @@
 //! Everything is an integer times a power of two. The box is rounded outward to 48 bits, and so are bounds, which begin as
 //! what intervals say: each neuron's range from the ranges of what it reads.
 
-use crate::fixed::{Fixed, small};
+use crate::fixed::{Fixed, ROUNDING, small};
 use crate::hull::Hull;
 use crate::number::{Dyadic, Ratio, bits, shift_down};
 use crate::{Refused, refused};
@@ -31,6 +31,10 @@ pub struct Region<'n> {
     pub grids: Vec<i32>,
     /// Bounds of the hidden neurons' sides: those of z, and of −z, from below.
     pub sides: Vec<[i64; 2]>,
+    /// What each neuron, the output's too, may be off by from its row, in units of 2^−80, by bounds that hold on all of the region; and
+    /// of how many stages that is by the bounds of now.
+    pub off: Vec<i128>,
+    pub fresh: usize,
     /// None if no neuron is spread over the inputs.
     pub hull: Option<Hull>,
 }
@@ -58,9 +62,10 @@ impl Cube {
 impl<'n> Region<'n> {
     /// With what intervals say of every hidden neuron.
     pub fn new(net: &'n Fixed, cube: Cube) -> Result<Region<'n>, Refused> {
-        let grids = vec![cube.grid];
-        let mut region = Region { net, cube, grids, sides: vec![], hull: None };
+        let (grids, off) = (vec![cube.grid], vec![0; net.first(net.last() + 1)]);
+        let mut region = Region { net, cube, grids, sides: vec![], off, fresh: 0, hull: None };
         for stage in 0..net.last() {
+            region.refresh(stage)?;
             let width = net.layers[stage].rows.len();
             let ranges = (0..width).map(|j| region.interval(stage, j)).collect::<Result<Vec<_>, _>>()?;
             let most = ranges.iter().flatten().map(|&side| bits(side)).max().unwrap_or(0);
@@ -70,6 +75,8 @@ impl<'n> Region<'n> {
                 region.sides.push([outward(low, grid - UNIT)?, outward(high, grid - UNIT)?]);
             }
         }
+        // What a program's sums may be off by has a place here, so that their terms stay far below the largest float32.
+        region.refresh(net.last())?;
         Ok(region)
     }
 
@@ -79,24 +86,58 @@ impl<'n> Region<'n> {
     pub fn interval(&self, stage: usize, j: usize) -> Result<[i128; 2], Refused> {
         let layer = &self.net.layers[stage];
         let row = &layer.rows[j];
-        let (mut low, mut negated) = (Total::default(), Total::default());
+        let off = Total(-self.off[self.net.first(stage) + j]);
+        let (mut low, mut negated) = (off, off);
         low.add(row.bias.0.into(), layer.bias_scale)?;
         negated.add(-i128::from(row.bias.1), layer.bias_scale)?;
         for part in &row.parts {
-            let (mut least, mut most, mut size) = (0i128, 0i128, 0i128);
+            let (mut least, mut most) = (0i128, 0i128);
             for &(column, weight) in &part.terms {
                 let (from, to) = self.range(column as usize);
                 let (a, b) = (i128::from(weight) * i128::from(from), i128::from(weight) * i128::from(to));
                 least += a.min(b);
                 most += a.max(b);
-                size += i128::from(from.abs().max(to.abs()));
             }
-            let error = i128::from(row.error) * size;
             let exponent = layer.scale + self.grids[part.source];
-            low.add(least - error, exponent)?;
-            negated.add(-(most + error), exponent)?;
+            low.add(least, exponent)?;
+            negated.add(-most, exponent)?;
         }
         Ok([low.0, negated.0])
+    }
+
+    /// Computes anew what the neurons of stages may be off by, up to a stage, where bounds that they read have moved.
+    pub fn refresh(&mut self, to: usize) -> Result<(), Refused> {
+        for stage in self.fresh..=to {
+            for j in 0..self.net.layers[stage].rows.len() {
+                self.off[self.net.first(stage) + j] = self.off_by(stage, j)?;
+            }
+        }
+        self.fresh = self.fresh.max(to + 1);
+        Ok(())
+    }
+
+    /// What a neuron's z may differ by from the sum of its row: its coefficients may be known up to an error, and a program's sum is
+    /// rounded.
+    fn off_by(&self, stage: usize, j: usize) -> Result<i128, Refused> {
+        let (layer, row, mut total) = (&self.net.layers[stage], &self.net.layers[stage].rows[j], Total::default());
+        for part in if row.error == 0 && row.rounding.is_none() { &[] } else { &row.parts[..] } {
+            let (mut read, mut size) = (0i128, 0i128);
+            for &(column, weight) in &part.terms {
+                let (l, u) = self.range(column as usize);
+                let most = i128::from(l.abs().max(u.abs()));
+                read += most;
+                size += most * i128::from(weight.abs() + row.error);
+            }
+            let exponent = layer.scale + self.grids[part.source];
+            total.take(row.error.into(), read, exponent)?;
+            total.take(row.rounding.map_or(0, |(relative, _)| relative.into()), size, exponent + ROUNDING)?;
+        }
+        if let Some((relative, products)) = row.rounding {
+            let bias = row.bias.0.abs().max(row.bias.1.abs());
+            total.take(relative.into(), bias.into(), layer.bias_scale + ROUNDING)?;
+            total.take(products.into(), 1, 149)?;
+        }
+        Ok(-total.0)
     }
 
     /// The range of a variable, an input or an activation.
@@ -122,6 +163,7 @@ impl<'n> Region<'n> {
     pub fn set(&mut self, stage: usize, j: usize, side: usize, value: Dyadic) -> Result<(), Refused> {
         let by = value.exponent.saturating_add(self.grids[stage + 1]);
         self.sides[self.net.first(stage) + j][side] = outward(value.mantissa, by)?;
+        self.fresh = self.fresh.min(stage + 1);
         Ok(())
     }
 
@@ -134,6 +176,7 @@ impl<'n> Region<'n> {
     pub fn tighten(&mut self, stage: usize, j: usize, side: usize, bound: i128) -> Result<(), Refused> {
         let known = &mut self.sides[self.net.first(stage) + j][side];
         *known = outward(bound, self.grids[stage + 1] - UNIT)?.max(*known);
+        self.fresh = self.fresh.min(stage + 1);
         Ok(())
     }
 }
@@ -153,5 +196,12 @@ impl Total {
         let term = shift_down(value, UNIT.saturating_sub(exponent));
         self.0 = term.and_then(|term| self.0.checked_add(term)).ok_or_else(Refused::overflow)?;
         Ok(())
+    }
+
+    /// Takes factor·size·2^−exponent, neither below 0, the size rounded up to 32 bits.
+    pub fn take(&mut self, factor: i128, size: i128, exponent: i32) -> Result<(), Refused> {
+        let excess = bits(size).saturating_sub(32);
+        let cost = factor.checked_mul(-(-size >> excess)).ok_or_else(Refused::overflow)?;
+        self.add(-cost, exponent - excess as i32)
     }
 }

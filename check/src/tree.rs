@@ -15,8 +15,8 @@ use crate::{Refused, require};
 enum Step {
     /// A neuron that is split, and its bounds before; while it is off, its other phase is still to come.
     Split(usize, [i64; 2]),
-    /// All bounds, before rules moved them.
-    Bounds(Vec<[i64; 2]>),
+    /// All bounds and what neurons may be off by, before rules moved them.
+    Bounds(Vec<[i64; 2]>, Vec<i128>),
 }
 
 impl<'j> Judge<'j> {
@@ -40,7 +40,7 @@ impl<'j> Judge<'j> {
                 1 => path.push(self.split(region)?),
                 3 => {
                     let from = self.file.below(self.net.last(), "stage")?;
-                    path.push(Step::Bounds(region.sides.clone()));
+                    path.push(Step::Bounds(region.sides.clone(), region.off.clone()));
                     self.say(|| format!("  bounds by rules from stage {from} on"));
                     self.bound_again(region, from)?;
                 }
@@ -63,7 +63,7 @@ impl<'j> Judge<'j> {
     fn turn(&mut self, region: &mut Region, path: &mut Vec<Step>) -> bool {
         while let Some(step) = path.pop() {
             match step {
-                Step::Bounds(before) => region.sides = before,
+                Step::Bounds(sides, off) => (region.sides, region.off) = (sides, off),
                 Step::Split(neuron, before) if self.node.phase[neuron] == Phase::Off => {
                     region.sides[neuron] = [before[0].max(0), before[1]];
                     self.node.phase[neuron] = Phase::On;
@@ -82,11 +82,12 @@ impl<'j> Judge<'j> {
     fn bound_again(&mut self, region: &mut Region, from: usize) -> Result<(), Refused> {
         let (net, from) = (self.net, if self.is_text() { usize::MAX } else { from });
         for (stage, j, neuron) in net.hidden().filter(|&(stage, ..)| stage >= from) {
+            region.refresh(stage)?;
             for rule in [Rule::Adaptive, Rule::Parallel] {
                 self.bound_sides(region, (stage, j, neuron), rule)?;
             }
         }
-        Ok(())
+        region.refresh(net.last())
     }
 
     /// Moves both sides of a neuron to what a rule says, if it is undecided.

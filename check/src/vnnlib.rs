@@ -5,28 +5,28 @@
 //! property.
 
 use std::collections::HashMap;
+use std::fmt;
 
 use crate::number::Ratio;
 use crate::property::{Conjunction, Linear, Property, assemble};
 use crate::{Refused, refuse, refused, require};
 
-/// How deep terms may nest, which bounds the depth of recursion.
-const MAX_DEPTH: usize = 16;
+/// How deep parentheses may nest, which bounds the depth of recursion.
+const MAX_DEPTH: usize = 20;
 /// The most comparisons of all cases together; a case counts as one more.
 const MAX_SIZE: usize = 1 << 22;
 
 impl Property {
     /// The property of a text in VNN-LIB.
     pub fn read(text: &str) -> Result<Self, Refused> {
-        let mut reader = Reader {
-            tokens: Box::new(tokens(text)),
-            line: 1,
-            variables: HashMap::new(),
-            counts: [0, 0],
-            common: Conjunction::default(),
-            cases: vec![Conjunction::default()],
-        };
-        reader.commands().map_err(|fault| fault.at(format!("line {} of the property", reader.line)))?;
+        let (variables, common, cases) = (HashMap::new(), Conjunction::default(), vec![Conjunction::default()]);
+        let mut reader = Reader { variables, counts: [0, 0], common, cases };
+        let mut tokens = tokens(text).peekable();
+        while let Some(&(line, _)) = tokens.peek() {
+            let done = term(&mut tokens, 0).and_then(|command| reader.command(&command));
+            done.map_err(|fault| fault.at(format!("line {line} of the property")))?;
+        }
+        require(!reader.counts.contains(&0), "there are no inputs or no outputs")?;
         assemble(reader.counts, &reader.common, &reader.cases)
     }
 }
@@ -45,13 +45,48 @@ fn tokens(text: &str) -> impl Iterator<Item = (usize, &str)> {
     })
 }
 
+/// A word, or what stands in parentheses.
+enum Term<'t> {
+    Word(&'t str),
+    List(Vec<Term<'t>>),
+}
+
+use Term::{List, Word};
+
+impl fmt::Display for Term<'_> {
+    /// In short: what it begins with.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Word(word) => write!(f, "`{word}`"),
+            List(terms) => match terms.first() {
+                Some(Word(word)) => write!(f, "`{word}` with {} operands", terms.len() - 1),
+                _ => f.write_str("what stands in parentheses"),
+            },
+        }
+    }
+}
+
+/// The term that begins with the next token.
+fn term<'t>(tokens: &mut dyn Iterator<Item = (usize, &'t str)>, depth: usize) -> Result<Term<'t>, Refused> {
+    let (_, token) = tokens.next().ok_or_else(|| refused("the text ends inside of parentheses"))?;
+    if token != "(" {
+        return Ok(Word(token));
+    }
+    require(depth < MAX_DEPTH, "parentheses nest too deep")?;
+    let mut terms = Vec::new();
+    loop {
+        match term(tokens, depth + 1)? {
+            Word(")") => return Ok(List(terms)),
+            term => terms.push(term),
+        }
+    }
+}
+
 /// What has been read so far: `common ∧ (case ∨ …)`, the conjunction of all assertions.
 ///
 /// The order of cases is part of the meaning, since proofs refer to disjuncts by number: each further `or` runs through
 /// its cases for each of the cases before.
 struct Reader<'t> {
-    tokens: Box<dyn Iterator<Item = (usize, &'t str)> + 't>,
-    line: usize,
     /// Whether each is an output, and its number.
     variables: HashMap<&'t str, (bool, usize)>,
     /// The inputs and outputs declared.
@@ -60,46 +95,24 @@ struct Reader<'t> {
     cases: Vec<Conjunction>,
 }
 
+impl<'t> Term<'t> {
+    /// What stands in parentheses, none of a word.
+    fn parts(&self) -> &[Term<'t>] {
+        if let List(terms) = self { terms } else { &[] }
+    }
+}
+
 impl<'t> Reader<'t> {
-    fn next(&mut self) -> Option<&'t str> {
-        let (line, token) = self.tokens.next()?;
-        self.line = line;
-        Some(token)
-    }
-
-    fn must(&mut self) -> Result<&'t str, Refused> {
-        self.next().ok_or_else(|| refused("the text ends inside of parentheses"))
-    }
-
-    fn expect(&mut self, expected: &str) -> Result<(), Refused> {
-        let token = self.must()?;
-        if token == expected { Ok(()) } else { refuse(format!("`{expected}` was expected, not `{token}`")) }
-    }
-
-    /// Whether another operand in parentheses begins; if not, the operator's own close.
-    fn opens(&mut self) -> Result<bool, Refused> {
-        match self.must()? {
-            "(" => Ok(true),
-            ")" => Ok(false),
-            other => refuse(format!("a condition was expected, not `{other}`")),
+    fn command(&mut self, command: &Term<'t>) -> Result<(), Refused> {
+        match command.parts() {
+            [Word("declare-const"), Word(name), Word("Real")] => self.declare(name),
+            [Word("assert"), condition] => self.assertion(condition),
+            _ => refuse(format!("the command {command} is not known")),
         }
     }
 
-    fn commands(&mut self) -> Result<(), Refused> {
-        while let Some(token) = self.next() {
-            match (token, self.must()?) {
-                ("(", "declare-const") => self.declare()?,
-                ("(", "assert") => self.assertion()?,
-                (token, next) => return refuse(format!("the command `{token}{next}` is not known")),
-            }
-            self.expect(")")?;
-        }
-        require(!self.counts.contains(&0), "there are no inputs or no outputs")
-    }
-
-    /// `X_0 Real` and so on, inputs and outputs each in their order.
-    fn declare(&mut self) -> Result<(), Refused> {
-        let name = self.must()?;
+    /// `X_0` and so on, inputs and outputs each in their order.
+    fn declare(&mut self, name: &'t str) -> Result<(), Refused> {
         let [inputs, outputs] = self.counts;
         let is_output = name == format!("Y_{outputs}");
         let is_next = is_output || name == format!("X_{inputs}");
@@ -107,21 +120,15 @@ impl<'t> Reader<'t> {
         let count = &mut self.counts[usize::from(is_output)];
         self.variables.insert(name, (is_output, *count));
         *count += 1;
-        self.expect("Real")
+        Ok(())
     }
 
-    fn assertion(&mut self) -> Result<(), Refused> {
-        self.expect("(")?;
-        let operator = self.must()?;
-        let mut cases = Vec::new();
-        if operator == "or" {
-            while self.opens()? {
-                let operator = self.must()?;
-                cases.push(self.conjunction(operator)?);
-            }
-        } else {
-            cases.push(self.conjunction(operator)?);
-        }
+    fn assertion(&mut self, condition: &Term) -> Result<(), Refused> {
+        let [Word("or"), cases @ ..] = condition.parts() else {
+            self.common.append(self.conjunction(condition)?);
+            return Ok(());
+        };
+        let mut cases = cases.iter().map(|case| self.conjunction(case)).collect::<Result<Vec<_>, _>>()?;
         require(!cases.is_empty(), "`or` has no operands")?;
         if cases.len() == 1 {
             cases.drain(..).for_each(|case| self.common.append(case));
@@ -140,63 +147,43 @@ impl<'t> Reader<'t> {
         Ok(())
     }
 
-    /// A comparison or an `and` of comparisons, behind its operator.
-    fn conjunction(&mut self, operator: &str) -> Result<Conjunction, Refused> {
+    /// A comparison or an `and` of comparisons.
+    fn conjunction(&self, condition: &Term) -> Result<Conjunction, Refused> {
         let mut conjunction = Conjunction::default();
-        if operator != "and" {
-            self.comparison(operator, &mut conjunction)?;
-            return Ok(conjunction);
-        }
-        while self.opens()? {
-            let operator = self.must()?;
-            self.comparison(operator, &mut conjunction)?;
-        }
-        if conjunction.len() == 0 { refuse("`and` has no operands") } else { Ok(conjunction) }
+        let all = if let [Word("and"), all @ ..] = condition.parts() { all } else { std::slice::from_ref(condition) };
+        require(!all.is_empty(), "`and` has no operands")?;
+        all.iter().try_for_each(|comparison| conjunction.push(self.comparison(comparison)?))?;
+        Ok(conjunction)
     }
 
-    /// Two terms behind a relation: their difference is at most zero.
-    fn comparison(&mut self, relation: &str, into: &mut Conjunction) -> Result<(), Refused> {
-        let (left, right) = match relation {
-            "<=" | "<" => (Ratio::ONE, MINUS_ONE),
-            ">=" | ">" => (MINUS_ONE, Ratio::ONE),
-            _ => return refuse(format!("the relation `{relation}` is not supported here")),
+    /// A relation of two terms: their difference is at most zero.
+    fn comparison(&self, comparison: &Term) -> Result<Linear, Refused> {
+        let (less, more) = match comparison.parts() {
+            [Word("<=" | "<"), left, right] => (left, right),
+            [Word(">=" | ">"), left, right] => (right, left),
+            _ => return refuse(format!("a comparison was expected, and {comparison} is not supported")),
         };
         let mut linear = Linear { x: Vec::new(), y: Vec::new(), constant: Ratio::ZERO };
-        for factor in [left, right] {
-            let token = self.must()?;
-            self.term(token, factor, 0, &mut linear)?;
-        }
-        self.expect(")")?;
+        self.add(less, Ratio::ONE, &mut linear)?;
+        self.add(more, MINUS_ONE, &mut linear)?;
         linear.x.retain(|term| term.1 != Ratio::ZERO);
         linear.y.retain(|term| term.1 != Ratio::ZERO);
-        into.push(linear)
+        Ok(linear)
     }
 
-    /// Adds the term that begins with a token, times a factor, to a sum: a number, a variable, or `(+ term …)`,
-    /// `(- term term)` or `(* number term)`.
-    fn term(&mut self, token: &str, factor: Ratio, depth: usize, sum: &mut Linear) -> Result<(), Refused> {
-        if token != "(" {
-            return self.operand(token, factor, sum);
-        }
-        require(depth < MAX_DEPTH, "parentheses nest too deep")?;
-        let factors = match self.must()? {
-            "+" => {
-                let mut next = self.must()?;
-                while next != ")" {
-                    self.term(next, factor, depth + 1, sum)?;
-                    next = self.must()?;
-                }
-                return Ok(());
+    /// Adds a term times a factor to a sum: a number, a variable, or `(+ term …)`, `(- term term)` or `(* number term)`.
+    fn add(&self, term: &Term, factor: Ratio, sum: &mut Linear) -> Result<(), Refused> {
+        let times = |other: Ratio| factor.mul(other).ok_or_else(Refused::overflow);
+        match (term, term.parts()) {
+            (Word(token), _) => self.operand(token, factor, sum),
+            (_, [Word("+"), terms @ ..]) => terms.iter().try_for_each(|term| self.add(term, factor, sum)),
+            (_, [Word("-"), first, second]) => {
+                self.add(first, factor, sum)?;
+                self.add(second, times(MINUS_ONE)?, sum)
             }
-            "-" => vec![factor, factor.mul(MINUS_ONE).ok_or_else(Refused::overflow)?],
-            "*" => vec![number(self.must()?)?.mul(factor).ok_or_else(Refused::overflow)?],
-            other => return refuse(format!("the operator `{other}` is not supported")),
-        };
-        for factor in factors {
-            let next = self.must()?;
-            self.term(next, factor, depth + 1, sum)?;
+            (_, [Word("*"), Word(token), term]) => self.add(term, times(number(token)?)?, sum),
+            _ => refuse(format!("{term} is not supported")),
         }
-        self.expect(")")
     }
 
     fn operand(&self, token: &str, factor: Ratio, sum: &mut Linear) -> Result<(), Refused> {

@@ -1,160 +1,129 @@
-//! Compiling a generated crate, in a cache that all generated crates share.
+//! For build scripts: a network becomes a module of the crate that is built. The command line decides by the same [`Config`].
+//!
+//! ```no_run
+//! fn main() -> Result<(), Box<dyn std::error::Error>> {
+//!     pg_codegen::build::compile("model/net.onnx")?;
+//!     Ok(())
+//! }
+//! ```
+//!
+//! The crate then has one line, in a module of its own: `include!(concat!(env!("OUT_DIR"), "/net.rs"));`. That file declares the
+//! modules of a generated crate, byte for byte, which lie in a folder beside it with their weights.
 
-mod cargo;
+mod module;
 
-use crate::lower::{Plan, Runtime, default_name, lower};
+use crate::embedded::{Device, Options};
+use crate::error::Error;
+use crate::lower::{Plan, Runtime, checked_name, lower};
 use crate::net::Net;
-use crate::{emit, error::Error};
-pub use cargo::Cargo;
-use clap::Args;
-use pg_property::files::write_atomically;
-use std::fs;
-use std::io::ErrorKind;
-use std::path::{Component, Path, PathBuf};
-use std::process::{Command, Output};
-use std::time::Duration;
+use module::Module;
+use pg_property::files;
+use std::env;
+use std::path::{Path, PathBuf};
 
-/// The runtime beside this tool's own source.
-pub const RUNTIME: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../runtime");
-
-/// Where a generated crate finds pg-runtime; by default the one beside this tool's source
-#[derive(Args, Clone, Debug, Default)]
-#[group(multiple = false)]
-pub struct RuntimeSource {
-    /// Folder of pg-runtime
-    #[arg(long, value_name = "DIR")]
-    runtime_path: Option<PathBuf>,
-    /// Version of pg-runtime in the registry
-    #[arg(long, value_name = "VERSION")]
-    runtime_version: Option<String>,
-    /// Git repository of pg-runtime, with an optional revision after '#'
-    #[arg(long, value_name = "URL[#REV]")]
-    runtime_git: Option<String>,
+/// What to make of a network besides what it is.
+#[derive(Clone, Debug, Default)]
+pub struct Config {
+    pub(crate) embedded: bool,
+    pub(crate) name: Option<String>,
+    pub(crate) domain: Option<PathBuf>,
+    pub(crate) regions: Option<PathBuf>,
+    pub(crate) out_dir: Option<PathBuf>,
 }
 
-impl RuntimeSource {
-    /// As the generated crate in `dir` has to name it.
-    pub fn seen_from(&self, dir: &Path) -> Result<Runtime, Error> {
-        if let Some(version) = &self.runtime_version {
-            return Ok(Runtime::Version(version.clone()));
+/// Compiles a model to a module in `OUT_DIR` that has its file's name: `model/net.onnx` to `net.rs`.
+pub fn compile(model: impl AsRef<Path>) -> Result<(), Error> {
+    Config::new().compile(model)
+}
+
+impl Config {
+    pub fn new() -> Config {
+        Config::default()
+    }
+
+    /// Whether to make code for devices, which evaluates and certifies with `core` alone.
+    pub fn embedded(self, embedded: bool) -> Config {
+        Config { embedded, ..self }
+    }
+
+    /// The name of the crate, or of the module's file without `.rs`.
+    pub fn name(self, name: impl Into<String>) -> Config {
+        Config { name: Some(name.into()), ..self }
+    }
+
+    /// For devices: the box of inputs that they have, and the property to certify there, in VNN-LIB.
+    pub fn domain(self, file: impl Into<PathBuf>) -> Config {
+        Config { domain: Some(file.into()), ..self }
+    }
+
+    /// For devices: a list of properties that were proved and their certificates, a pair a line. Each is judged again.
+    pub fn regions(self, file: impl Into<PathBuf>) -> Config {
+        Config { regions: Some(file.into()), ..self }
+    }
+
+    /// Where the module goes [default: cargo's `OUT_DIR`].
+    pub fn out_dir(self, dir: impl Into<PathBuf>) -> Config {
+        Config { out_dir: Some(dir.into()), ..self }
+    }
+
+    /// Every decision about a verifier.
+    pub fn plan(&self, model: &Path, runtime: Runtime) -> Result<Plan, Error> {
+        if self.domain.is_some() || self.regions.is_some() {
+            let what = "a domain and regions are for devices: call embedded(true), or leave them out";
+            return Err(Error::Model(what.into()));
         }
-        if let Some(git) = &self.runtime_git {
-            let (url, rev) = git.split_once('#').map_or((git.as_str(), None), |(url, rev)| (url, Some(rev.into())));
-            return Ok(Runtime::Git { url: url.into(), rev });
+        lower(crate::compile(model)?, self.name.as_deref(), runtime)
+    }
+
+    /// Every decision about code for devices.
+    pub fn device(&self, model: &Path) -> Result<Device, Error> {
+        let Config { name, domain, regions, .. } = self.clone();
+        Device::new(crate::compile(model)?, &Options { model: model.into(), name, domain, regions })
+    }
+
+    /// Compiles a model to a module: a file of its name, and a folder of the same name beside it. In a build script, cargo is told
+    /// of every file that was read, so that it runs the script again when one of them changes.
+    pub fn compile(&self, model: impl AsRef<Path>) -> Result<(), Error> {
+        let (model, dir) = (model.as_ref(), self.folder()?);
+        let (module, read) = if self.embedded {
+            let device = self.device(model)?;
+            (Module::embedded(self.stem(&device.net)?, &device)?, self.read(model, &device))
+        } else {
+            let plan = self.plan(model, Runtime::Version(env!("CARGO_PKG_VERSION").into()))?;
+            (Module::verified(self.stem(&plan.net)?, &plan), read_of(model, &plan.net))
+        };
+        module.write(&dir, model)?;
+        // Cargo reads this from build scripts alone, and sets both variables for them alone.
+        if env::var_os("OUT_DIR").is_some() && env::var_os("TARGET").is_some() {
+            read.iter().for_each(|path| println!("cargo:rerun-if-changed={}", path.display()));
         }
-        runtime_path(self.folder(), dir)
+        Ok(())
     }
 
-    fn folder(&self) -> &Path {
-        self.runtime_path.as_deref().unwrap_or(Path::new(RUNTIME))
+    fn folder(&self) -> Result<PathBuf, Error> {
+        self.out_dir.clone().or_else(|| env::var_os("OUT_DIR").map(PathBuf::from)).ok_or_else(|| {
+            let what =
+                "OUT_DIR is not set, as it is in a build script that cargo runs; elsewhere, say where with out_dir";
+            Error::File(what.into())
+        })
     }
 
-    fn cache(&self) -> Result<PathBuf, Error> {
-        match self.runtime_version.is_some() || self.runtime_git.is_some() {
-            true => users_cache(),
-            false => Ok(self.folder().join("..").join("target")),
-        }
+    /// The name of the module's file without `.rs`.
+    fn stem(&self, net: &Net) -> Result<String, Error> {
+        self.name.as_deref().map_or_else(|| Ok(net.source.stem.clone()), checked_name)
+    }
+
+    /// Every file that decided what becomes of a device's network.
+    fn read(&self, model: &Path, device: &Device) -> Vec<PathBuf> {
+        let mut read = read_of(model, &device.net);
+        let regions = device.regions.iter().flat_map(|region| &region.files);
+        read.extend([&self.domain, &self.regions].into_iter().flatten().chain(regions).map(|path| files::find(path)));
+        read
     }
 }
 
-/// The path from the generated crate in `dir` to the runtime.
-pub fn runtime_path(runtime: &Path, dir: &Path) -> Result<Runtime, Error> {
-    if !runtime.join("Cargo.toml").is_file() {
-        return Err(Error::File(format!(
-            "there is no pg-runtime at {}; say where it is with --runtime-path, --runtime-version or --runtime-git",
-            runtime.display()
-        )));
-    }
-    let to = runtime.canonicalize().map_err(|e| Error::file("find", runtime, e))?;
-    let from = resolved(dir)?;
-    let shared = from.components().zip(to.components()).take_while(|(a, b)| a == b).count();
-    let up = from.components().skip(shared).map(|_| "..".to_string());
-    let down = to.components().skip(shared).map(|c| c.as_os_str().to_string_lossy().into_owned());
-    Ok(Runtime::Path(up.chain(down).collect::<Vec<_>>().join("/")))
-}
-
-/// The folder's real path, which need not exist yet.
-fn resolved(dir: &Path) -> Result<PathBuf, Error> {
-    let absolute = std::path::absolute(dir).map_err(|e| Error::file("find", dir, e))?;
-    let mut existing = absolute.as_path();
-    while !existing.exists() {
-        existing = existing.parent().unwrap_or(Path::new("/"));
-    }
-    let mut path = existing.canonicalize().map_err(|e| Error::file("find", existing, e))?;
-    for part in absolute.strip_prefix(existing).unwrap_or(Path::new("")).components() {
-        match part {
-            Component::ParentDir => drop(path.pop()),
-            part => path.push(part),
-        }
-    }
-    Ok(path)
-}
-
-/// Generates and builds the verifier of a network inside the cache and returns the path of its binary. The model's name and
-/// hash give it its place, so each model is built once, and models of the same name do not meet.
-pub fn build_in_cache(net: Net, source: &RuntimeSource, cargo: &Cargo) -> Result<PathBuf, Error> {
-    let name = format!("{:.40}_{:.12}", default_name(&net.source.stem), net.source.sha256);
-    let dir = source.cache()?.join("verifiers").join(&name);
-    let plan = lower(net, Some(&name), source.seen_from(&dir)?)?;
-    emit::write(&dir, &emit::emit(&plan), false)?;
-    build(&dir, &plan, cargo)
-}
-
-/// Builds the crate in release mode and returns the path of its binary, a copy inside the crate's own folder.
-///
-/// The cache may hold another crate's binary of the same name, so the copy is asked which model it was made for.
-pub fn build(dir: &Path, plan: &Plan, cargo: &Cargo) -> Result<PathBuf, Error> {
-    let cache = cache(dir, &plan.runtime)?;
-    seed_lock_file(dir, &plan.runtime)?;
-    let built = cargo.build(dir, &cache)?;
-    let target = dir.join("target").join("release");
-    let name = built.file_name().ok_or_else(|| Error::Build("cargo named no binary".into()))?;
-    let binary = target.join(name);
-    let bytes = fs::read(&built).map_err(|e| Error::file("read", &built, e))?;
-    if !fs::read(&binary).is_ok_and(|old| old == bytes) {
-        write_atomically(&binary, &bytes).map_err(|e| Error::file("write", &binary, e))?;
-        let mode = fs::metadata(&built).map_err(|e| Error::file("read", &built, e))?.permissions();
-        fs::set_permissions(&binary, mode).map_err(|e| Error::file("make executable", &binary, e))?;
-    }
-    let binary = binary.canonicalize().map_err(|e| Error::file("find", &binary, e))?;
-    let info = run_info(&binary).map_err(|e| Error::file("run", &binary, e))?;
-    if !String::from_utf8_lossy(&info.stdout).contains(&plan.net.source.sha256) {
-        return Err(Error::Build(format!("{} was built for another model; build again", binary.display())));
-    }
-    Ok(binary)
-}
-
-/// A process started by another thread may hold the new file open for writing until it executes: a moment's patience.
-fn run_info(binary: &Path) -> std::io::Result<Output> {
-    for _ in 0..100 {
-        match Command::new(binary).arg("info").output() {
-            Err(e) if e.kind() == ErrorKind::ExecutableFileBusy => std::thread::sleep(Duration::from_millis(20)),
-            result => return result,
-        }
-    }
-    Command::new(binary).arg("info").output()
-}
-
-/// The target folder: the one beside the runtime's source if it is a path, else one of the user's.
-fn cache(dir: &Path, runtime: &Runtime) -> Result<PathBuf, Error> {
-    match runtime {
-        Runtime::Path(path) => Ok(dir.join(path).join("..").join("target")),
-        Runtime::Version(_) | Runtime::Git { .. } => users_cache(),
-    }
-}
-
-fn users_cache() -> Result<PathBuf, Error> {
-    let home =
-        std::env::home_dir().ok_or_else(|| Error::Build("there is no home folder for the build cache".into()))?;
-    Ok(home.join(".cache").join("pg-codegen").join("target"))
-}
-
-/// The same versions of all packages as the runtime's own workspace has, so that they are built once.
-fn seed_lock_file(dir: &Path, runtime: &Runtime) -> Result<(), Error> {
-    let Runtime::Path(path) = runtime else { return Ok(()) };
-    let lock = dir.join("Cargo.lock");
-    match fs::read(dir.join(path).join("..").join("Cargo.lock")) {
-        Ok(bytes) if !lock.exists() => write_atomically(&lock, &bytes).map_err(|e| Error::file("write", &lock, e)),
-        _ => Ok(()),
-    }
+/// The model's files.
+fn read_of(model: &Path, net: &Net) -> Vec<PathBuf> {
+    let folder = model.parent().unwrap_or(Path::new(""));
+    net.source.files.iter().map(|name| folder.join(name)).collect()
 }

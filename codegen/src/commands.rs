@@ -1,11 +1,13 @@
 //! What each subcommand does.
 
 use crate::{Embedded, Generate};
-use pg_codegen::embedded::{self, Device, Options, measure};
+use pg_codegen::build::Config;
+use pg_codegen::embedded::{self, measure};
 use pg_codegen::error::Error;
 use pg_codegen::interpret::Interpreter;
-use pg_codegen::lower::{Plan, lower};
-use pg_codegen::{build, compile, emit, inspect, operators, read};
+use pg_codegen::lower::lower;
+use pg_codegen::verifier::{self, Cargo};
+use pg_codegen::{compile, emit, inspect, operators, read};
 use pg_runtime::cli::{Merge, Robust, Split, Verify};
 use std::path::Path;
 use std::process::ExitCode;
@@ -22,17 +24,17 @@ pub fn generate(args: &Generate) -> Result<ExitCode, Error> {
         return embed(path, args);
     }
     let Some(dir) = args.output.as_deref() else {
-        println!("{}", build::build_in_cache(compile(path)?, &args.runtime, &build::Cargo::ALOUD)?.display());
+        println!("{}", verifier::build_in_cache(compile(path)?, &args.runtime, &Cargo::ALOUD)?.display());
         return Ok(ExitCode::SUCCESS);
     };
-    let plan = plan(path, dir, args)?;
+    let plan = config(args).plan(path, args.runtime.seen_from(dir)?)?;
     let files = emit::emit(&plan);
     if args.check {
         return check(dir, &files);
     }
     write(&plan.name, dir, &files, args.force)?;
     if args.build {
-        println!("{}", build::build(dir, &plan, &build::Cargo::ALOUD)?.display());
+        println!("{}", verifier::build(dir, &plan, &Cargo::ALOUD)?.display());
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -52,10 +54,8 @@ fn write(name: &str, dir: &Path, files: &[emit::File], force: bool) -> Result<()
 /// A crate for devices. What exceeds a budget is not written.
 fn embed(path: &Path, args: &Generate) -> Result<ExitCode, Error> {
     let dir = args.output.as_deref().expect("clap requires it");
-    let Embedded { domain, regions, budget, target, .. } = &args.embedded;
-    let options =
-        Options { model: path.into(), name: args.name.clone(), domain: domain.clone(), regions: regions.clone() };
-    let device = Device::new(compile(path)?, &options)?;
+    let Embedded { budget, target, .. } = &args.embedded;
+    let device = config(args).device(path)?;
     let measured = match args.build || budget.is_some() || target.is_some() {
         true => Some(measure(&device, target.as_deref())?),
         false => None,
@@ -78,9 +78,13 @@ fn embed(path: &Path, args: &Generate) -> Result<ExitCode, Error> {
     Ok(ExitCode::SUCCESS)
 }
 
-fn plan(path: &Path, dir: &Path, args: &Generate) -> Result<Plan, Error> {
-    let net = compile(path)?;
-    lower(net, args.name.as_deref(), args.runtime.seen_from(dir)?)
+/// What a build script would ask for.
+fn config(args: &Generate) -> Config {
+    let Embedded { embedded, domain, regions, .. } = &args.embedded;
+    let config = Config::new().embedded(*embedded);
+    let config = args.name.iter().fold(config, |config, name| config.name(name));
+    let config = domain.iter().fold(config, |config, file| config.domain(file));
+    regions.iter().fold(config, |config, file| config.regions(file))
 }
 
 fn check(dir: &Path, files: &[emit::File]) -> Result<ExitCode, Error> {

@@ -4,7 +4,7 @@ use std::fmt;
 use std::path::Path;
 
 /// A failure to read, compile, write or build; the command line turns each into exit code 4.
-#[derive(Debug)]
+/// `Debug` shows the words, too: it is what a `main` that returns an error prints, as in a build script.
 pub enum Error {
     /// The model is broken, or uses what cannot be verified.
     Model(String),
@@ -39,6 +39,12 @@ impl fmt::Display for Error {
                 items.iter().try_for_each(|item| write!(f, "\n  {item}"))
             }
         }
+    }
+}
+
+impl fmt::Debug for Error {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        fmt::Display::fmt(self, f)
     }
 }
 

@@ -1,12 +1,15 @@
 //! The command line of `pg-codegen`.
 
 mod commands;
+mod pages;
 
-use clap::{Args, Parser, Subcommand};
-use pg_codegen::build::RuntimeSource;
+use clap::{Args, CommandFactory, Parser, Subcommand};
+use clap_complete::Shell;
 use pg_codegen::embedded::Budget;
+use pg_codegen::gate::{self, GateArgs};
 use pg_codegen::report::{self, ReportArgs};
 use pg_codegen::suite::{self, SuiteArgs};
+use pg_codegen::verifier::RuntimeSource;
 use pg_runtime::cli::{EXIT_CODES, MERGE_HELP, Merge, Robust, SPLIT_HELP, Split, Verify, fail, usage};
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -129,9 +132,19 @@ enum Command {
     /// Verify every instance of a list, each in a process of its own
     #[command(after_help = suite::HELP)]
     Suite(Box<SuiteArgs>),
+    /// Look at everything that has to be true of a repository's networks, for continuous integration
+    #[command(after_help = gate::HELP)]
+    Gate(Box<GateArgs>),
     /// Make a page of tables and plots from the results of suites
     #[command(after_help = report::HELP)]
     Report(ReportArgs),
+    /// Print what a shell needs to complete this command line
+    Completions { shell: Shell },
+    /// Write the manual's pages, one for each command
+    Man {
+        /// The folder for them
+        dir: PathBuf,
+    },
 }
 
 fn main() -> ExitCode {
@@ -149,7 +162,10 @@ fn main() -> ExitCode {
         Some(Command::Merge { net, args }) => commands::merge(&net, &args),
         Some(Command::Eval { net, input, repeat }) => commands::eval(&net, &input, repeat),
         Some(Command::Suite(args)) => suite::run(&args).map(ExitCode::from),
+        Some(Command::Gate(args)) => gate::run(&args).map(ExitCode::from),
         Some(Command::Report(args)) => report::report(&args).map(|()| ExitCode::SUCCESS),
+        Some(Command::Completions { shell }) => pages::completions(shell, CommandLine::command()),
+        Some(Command::Man { dir }) => pages::manual(&dir, CommandLine::command()),
     };
     result.unwrap_or_else(|error| fail(&error.to_string()))
 }

@@ -1,6 +1,8 @@
 //! `suite`: lists, rows, what goes wrong, and going on after an interruption. Networks are interpreted.
 
 mod common;
+#[path = "suite/parts.rs"]
+mod parts;
 
 use common::{BAD_INPUT, assert_refused, networks, run, shipped, stderr, stdout};
 use serde_json::Value;
@@ -46,8 +48,12 @@ impl Bench {
     }
 
     fn start(&self, out: &str) -> Child {
+        self.start_with(out, &["--resume"])
+    }
+
+    fn start_with(&self, out: &str, more: &[&str]) -> Child {
         let mut command = Command::new(env!("CARGO_BIN_EXE_pg-codegen"));
-        command.args(self.arguments(out, &["--resume"])).stdout(Stdio::piped()).stderr(Stdio::piped());
+        command.args(self.arguments(out, more)).stdout(Stdio::piped()).stderr(Stdio::piped());
         command.spawn().unwrap()
     }
 

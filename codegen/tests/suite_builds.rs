@@ -2,7 +2,7 @@
 //! what is wanted and keep what they did in a log.
 
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};
 use tempfile::TempDir;
@@ -121,11 +121,73 @@ fn without_a_free_core_all_is_built_before() {
     assert!(log[..first_run].contains(&"built digits_16".to_string()), "{log:?}");
 }
 
+/// What was built before is run without cargo, and its time is in the table; what is gone since is built again.
+#[test]
+fn parts_run_what_was_built_before() {
+    let bench = Bench::new();
+    bench.allow("go");
+    let built = bench.start(&["--build-only"]).wait_with_output().unwrap();
+    assert_eq!(built.status.code(), Some(0), "{}", stderr(&built));
+    let places = String::from_utf8(built.stdout).unwrap();
+    let places: Vec<(&str, &str)> = places.lines().map(|line| line.split_once('\t').unwrap()).collect();
+    assert!(
+        places.iter().all(|(network, binary)| network.ends_with(".onnx") && Path::new(binary).is_file()),
+        "{places:?}"
+    );
+    assert_eq!(places.len(), 2, "each network once");
+    assert!(!bench.path("out/instances").exists() && !bench.path("out/summary.json").exists());
+    bench.allow("broken");
+    for part in ["1/2", "2/2"] {
+        let output = bench.start(&["--part", part]).wait_with_output().unwrap();
+        assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    }
+    assert_eq!(bench.log().iter().filter(|line| line.starts_with("build ")).count(), 2, "no part asked cargo");
+    let collected = bench.start(&["--collect"]).wait_with_output().unwrap();
+    assert_eq!(collected.status.code(), Some(0), "{}", stderr(&collected));
+    let results = fs::read_to_string(bench.path("out/results.csv")).unwrap();
+    let prepared: Vec<bool> = results.lines().map(|line| line.split(',').nth(3) != Some("0.0000")).collect();
+    assert_eq!(prepared, [true, true, false], "{results}");
+
+    fs::remove_file(places[0].1).unwrap();
+    let output = bench.start(&["--part", "2/2"]).wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(0), "its network is the other one: {}", stderr(&output));
+    let output = bench.start(&["--part", "1/2"]).wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(4), "{}", stderr(&output));
+    assert!(stderr(&output).contains("the disk is full"), "{}", stderr(&output));
+}
+
+/// Of processes that need the same verifier one may find what another has begun to write.
+#[test]
+fn a_crate_that_is_being_written_is_no_obstacle() {
+    let bench = Bench::new();
+    bench.allow("go");
+    assert_eq!(bench.start(&["--build-only"]).wait().unwrap().code(), Some(0));
+    for entry in fs::read_dir(bench.path("target/verifiers")).unwrap() {
+        fs::remove_file(entry.unwrap().path().join("Cargo.toml")).unwrap();
+    }
+    let again = bench.start(&["--build-only"]).wait_with_output().unwrap();
+    assert_eq!(again.status.code(), Some(0), "{}", stderr(&again));
+}
+
+#[test]
+fn a_model_without_a_verifier_is_told_when_all_are_built() {
+    let bench = Bench::new();
+    bench.allow("go");
+    fs::write(bench.path("broken.onnx"), "no model").unwrap();
+    fs::write(bench.path("p.vnnlib"), "").unwrap();
+    let list = fs::read_to_string(bench.path("list.csv")).unwrap();
+    fs::write(bench.path("list.csv"), format!("broken.onnx,p.vnnlib,60\n{list}")).unwrap();
+    let built = bench.start(&["--build-only"]).wait_with_output().unwrap();
+    assert_eq!(built.status.code(), Some(4), "{}", stderr(&built));
+    assert!(stderr(&built).contains("error: ") && stderr(&built).contains("broken.onnx"), "{}", stderr(&built));
+    assert_eq!(String::from_utf8(built.stdout).unwrap().lines().count(), 2, "the others are built");
+}
+
 #[test]
 fn an_interrupt_ends_a_build() {
-    for built_first in [false, true] {
+    for (built_first, more) in [(false, &[][..]), (true, &[]), (false, &["--build-only"])] {
         let bench = Bench::new();
-        let suite = bench.start(&[]);
+        let suite = bench.start(more);
         if built_first {
             bench.allow("control");
             bench.wait_for("build digits_16");
@@ -137,7 +199,7 @@ fn an_interrupt_ends_a_build() {
         let output = suite.wait_with_output().unwrap();
         assert_eq!(output.status.code(), Some(2), "{}", stderr(&output));
         assert!(start.elapsed() < Duration::from_secs(10), "the build was not waited for");
-        assert!(stderr(&output).contains("interrupted; --resume goes on"), "{}", stderr(&output));
+        assert!(stderr(&output).contains("interrupted"), "{}", stderr(&output));
         bench.allow("go");
         let output = bench.start(&["--resume"]).wait_with_output().unwrap();
         assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));

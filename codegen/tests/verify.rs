@@ -41,6 +41,7 @@ fn verdict(output: &Output) -> String {
 fn mistakes_of_verify_are_named_and_exit_with_4() {
     let dir = tempfile::tempdir().unwrap();
     let (net, good) = (shipped("control.onnx"), shipped("control_bound.vnnlib"));
+    let (folded, digits) = (shipped("digits_bn.onnx"), shipped("digits_16_robust.vnnlib"));
     let broken = file(dir.path(), "broken.vnnlib", "(declare-const X_0 Real)\n(assert (>= X_0 zero))\n");
     let (other, folder) = (shipped("digits_16_robust.vnnlib"), dir.path().display().to_string());
     let nowhere = dir.path().join("none/results.txt").display().to_string();
@@ -58,7 +59,10 @@ fn mistakes_of_verify_are_named_and_exit_with_4() {
         (&["verify", &net, &good, "--engine", "steam"], "possible values: auto, phases, peregrinn"),
         (&["verify", &net, &good, "--proof", &nowhere], "--proof: cannot write"),
         (&["verify", &net, &good, "--semantics", "double"], "possible values: real, float32"),
-        (&["verify", &net, &good, "--semantics", "float32", "--proof", &results], "give --semantics real"),
+        (
+            &["verify", &folded, &digits, "--semantics", "float32", "--proof", &results],
+            "the float32 program has other coefficients",
+        ),
         (&["verify", &net, &good, "--results", &nowhere], "--results: cannot write"),
         (&["verify", &net, &good, "--json", &folder], "it is a folder"),
         (&["verify", &net, &good, "--witness", "/proc/witness"], "--witness: cannot write /proc/witness"),

@@ -8,6 +8,7 @@
 mod file;
 
 use crate::files::scratch;
+use crate::options::Semantics;
 pub use file::Certificate;
 use file::Hashed;
 use serde::{Deserialize, Serialize};
@@ -36,6 +37,7 @@ pub struct Heading<'h> {
     pub generator: &'h str,
     /// The widths of the hidden stages.
     pub widths: Vec<usize>,
+    pub semantics: Semantics,
 }
 
 /// A region of the journal: disjuncts of one box.

@@ -12,6 +12,7 @@ pub mod replay;
 pub mod report;
 pub mod search;
 pub mod split;
+pub mod testing;
 pub mod tuning;
 pub mod verdict;
 

@@ -8,15 +8,16 @@ use pg_codegen::interpret::Interpreter;
 use pg_core::Network;
 use pg_property::files;
 use pg_runtime::certificate::{Heading, Journal};
-use pg_runtime::options::{Engine, Options};
+use pg_runtime::options::{Engine, Options, Semantics};
 use pg_runtime::property::Property;
 use pg_runtime::report::Control;
 use pg_runtime::search;
 use pg_runtime::tuning::Tuning;
 use pg_runtime::verdict::Verdict;
-use pg_tests::dense::question;
-use pg_tests::model::compile_bytes;
+use pg_tests::dense::{over_box, question};
+use pg_tests::model::{compile_bytes, floats, model, node, value};
 use pg_tests::{root, shipped};
+use prost::Message;
 use std::process::Command;
 
 /// A question, and the certificate of its answer.
@@ -27,19 +28,19 @@ pub struct Case {
 }
 
 /// The certificate that a search writes, if it proves the property.
-fn certify(model: &[u8], property: &str, engine: Engine, tuning: &Tuning) -> Option<Vec<u8>> {
+fn certify(model: &[u8], property: &str, options: &Options, tuning: &Tuning) -> Option<Vec<u8>> {
     let network = Interpreter::new(compile_bytes(model).unwrap());
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("proof.pgc");
     let shape = network.shape();
     let widths = shape.stages[..shape.last()].iter().map(|stage| stage.width()).collect();
     let digests = (files::sha256(model), files::sha256(property.as_bytes()));
-    let heading = Heading { model: &digests.0, property: digests.1, generator: "a test", widths };
-    let options = Options { engine, threads: Some(1), timeout: Some(20.0), ..Options::default() };
     let property = Property::parse(property, "a test").unwrap();
+    let semantics = options.semantics_of(&property);
+    let heading = Heading { model: &digests.0, property: digests.1, generator: "a test", widths, semantics };
     let control = Control::new(options.timeout);
     let certificate = (Journal::new(&path).unwrap(), &heading);
-    let outcome = search::prove(&network, &property, &options, tuning, &control, certificate);
+    let outcome = search::prove(&network, &property, options, tuning, &control, certificate);
     let proved = match outcome.verdict {
         Verdict::Holds(proved) => proved,
         _ => {
@@ -55,8 +56,17 @@ fn certify(model: &[u8], property: &str, engine: Engine, tuning: &Tuning) -> Opt
 
 impl Case {
     fn new(model: Vec<u8>, property: String, engine: Engine) -> Option<Case> {
-        let certificate = certify(&model, &property, engine, &Tuning::default())?;
+        Case::with(model, property, &options(engine))
+    }
+
+    fn with(model: Vec<u8>, property: String, options: &Options) -> Option<Case> {
+        let certificate = certify(&model, &property, options, &Tuning::default())?;
         Some(Case { model, property, certificate })
+    }
+
+    /// About the float32 program.
+    fn of_program(model: Vec<u8>, property: String, engine: Engine) -> Option<Case> {
+        Case::with(model, property, &Options { semantics: Some(Semantics::Float32), ..options(engine) })
     }
 
     /// What the judge says of bytes as a certificate for this question.
@@ -99,6 +109,10 @@ impl Case {
     }
 }
 
+fn options(engine: Engine) -> Options {
+    Options { engine, threads: Some(1), timeout: Some(20.0), ..Options::default() }
+}
+
 /// Small proofs of all kinds.
 pub fn cases() -> Vec<Case> {
     let mut cases = Vec::new();
@@ -114,8 +128,11 @@ pub fn cases() -> Vec<Case> {
         // The paper's engine: linear programs under phases.
         let (model, text) = question(400 + seed, &[3, 6, 6, 2], 0.9, 0.02, 1 + seed as usize % 2);
         cases.extend(Case::new(model, text, Engine::Peregrinn));
+        let engine = [Engine::Auto, Engine::Phases, Engine::Peregrinn][seed as usize % 3];
+        let (model, text) = question(600 + seed, &[3, 7, 6, 2], 0.7, 0.15, 1 + seed as usize % 2);
+        cases.extend(Case::of_program(model, text, engine));
     }
-    assert!(cases.len() >= 20, "only {} of 30 were proved", cases.len());
+    assert!(cases.len() >= 26, "only {} of 36 were proved", cases.len());
     cases
 }
 
@@ -127,7 +144,9 @@ fn every_kind_of_record_is_written_and_accepted() {
         texts += &case.text();
     }
     let kinds = ["bound: ", "close: ", "combinations", "split neuron", "cells for", "cut input", "leaf at depth 2"];
-    for kind in kinds.into_iter().chain(["given multipliers", "bounds by rules", "records of its own"]) {
+    for kind in
+        kinds.into_iter().chain(["given multipliers", "bounds by rules", "records of its own", "float32 arithmetic"])
+    {
         assert!(texts.contains(kind), "no certificate has '{kind}'");
     }
 }
@@ -183,11 +202,63 @@ fn an_unsound_search_is_caught() {
         let (model, text) = question(300 + seed, &[6, 12, 10, 8, 2], 0.8, 0.01, 1);
         let mut tuning = Tuning::default();
         tuning.prove.unsound = 0.5;
-        let Some(certificate) = certify(&model, &text, Engine::Phases, &tuning) else { continue };
+        let Some(certificate) = certify(&model, &text, &options(Engine::Phases), &tuning) else { continue };
         wrong += 1;
         let case = Case { model, property: text, certificate };
         let why = case.judge(&case.certificate).expect_err("a leaf that should not be closed");
         assert!(why.contains("do not show it"), "{why}");
     }
     assert!(wrong >= 3, "only {wrong} wrong proofs were written");
+}
+
+/// max(x, 0) + max(y, 0) − max(x + y, 0) is never below 0. A margin that is less than the solver's tolerance is for the exact end.
+#[test]
+fn what_rational_arithmetic_decides_has_a_certificate() {
+    let constants = vec![
+        floats("w", &[2, 3], &[1.0, 0.0, 1.0, 0.0, 1.0, 1.0]),
+        floats("b", &[3], &[0.0; 3]),
+        floats("v", &[3, 1], &[1.0, 1.0, -1.0]),
+        floats("c", &[1], &[0.0]),
+    ];
+    let nodes =
+        vec![node("Gemm", &["x", "w", "b"], "z"), node("Relu", &["z"], "h"), node("Gemm", &["h", "v", "c"], "y")];
+    let mut network = model(13, value("x", &[1, 2]), constants, nodes);
+    network.graph.as_mut().expect("a graph").output[0] = value("y", &[1, 1]);
+    let network = network.encode_to_vec();
+    for below in ["1e-8", "1e-7"] {
+        let text = over_box(2, 1, 1.0) + &format!("(assert (<= Y_0 -{below}))");
+        let (asked, interpreter) =
+            (Property::parse(&text, "a test").unwrap(), Interpreter::new(compile_bytes(&network).unwrap()));
+        let outcome = search::verify(&interpreter, &asked, &options(Engine::Peregrinn), &Control::new(Some(20.0)));
+        assert!(outcome.counters.exact_calls > 0, "this is decided before");
+        let case = Case::new(network.clone(), text, Engine::Peregrinn).expect("it holds");
+        case.judge(&case.certificate).unwrap_or_else(|why| panic!("{why}\n{}", case.text()));
+        assert!(case.text().contains("given multipliers"));
+        assert_ne!(case.second_opinion(&case.certificate), Some(false));
+    }
+}
+
+/// Where rounding may come to more than the margin, a proof about real numbers is none about the float32 program.
+#[test]
+fn a_proof_about_real_numbers_is_none_about_the_program() {
+    let constants = vec![floats("w", &[1, 1], &[1.0]), floats("b", &[1], &[0.0]), floats("c", &[1], &[1.0])];
+    let nodes =
+        vec![node("Gemm", &["x", "w", "b"], "z"), node("Relu", &["z"], "h"), node("Gemm", &["h", "w", "c"], "y")];
+    let mut network = model(13, value("x", &[1, 1]), constants, nodes);
+    network.graph.as_mut().expect("a graph").output[0] = value("y", &[1, 1]);
+    let network = network.encode_to_vec();
+    // On [1, 3] the output is 2 at least; the sums of the program may be off by more than 10⁻⁷.
+    let ask = |limit: &str| {
+        "(declare-const X_0 Real)(declare-const Y_0 Real)(assert (>= X_0 1))(assert (<= X_0 3))".to_string()
+            + &format!("(assert (<= Y_0 {limit}))")
+    };
+    let near = Case::new(network.clone(), ask("1.9999999"), Engine::Phases).expect("it holds");
+    assert!(near.judge(&near.certificate).is_ok());
+    let program = mutations::about_the_program(&near.certificate);
+    assert!(near.judge(&program).is_err());
+    assert_ne!(near.second_opinion(&program), Some(true));
+    assert!(Case::of_program(network.clone(), ask("1.9999999"), Engine::Phases).is_none());
+    let far = Case::of_program(network, ask("1.999"), Engine::Phases).expect("it holds");
+    assert!(far.judge(&far.certificate).unwrap().is_float32);
+    assert_ne!(far.second_opinion(&far.certificate), Some(false));
 }

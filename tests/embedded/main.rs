@@ -28,7 +28,7 @@ fn network(random: &mut Random, number: usize) -> Vec<Layer> {
     let mut before = 1 + random.below(3);
     let mut layers = Vec::new();
     for width in widths {
-        let exponent = if number % 3 == 0 { random.below(160) as i32 - 80 } else { 0 };
+        let exponent = if number.is_multiple_of(3) { random.below(160) as i32 - 80 } else { 0 };
         let scale = 2f32.powi(exponent);
         let mut numbers = |count: usize| random.numbers(count).iter().map(|v| 2.0 * v * scale).collect::<Vec<f32>>();
         let weights = (0..width).map(|_| numbers(before)).collect();

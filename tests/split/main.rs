@@ -61,7 +61,13 @@ impl Case {
     fn heading(&self) -> Heading<'_> {
         let widths = self.folder().about.widths;
         let property = files::sha256(self.text.as_bytes());
-        Heading { model: self.network.model().sha256, property, generator: "a test", widths }
+        Heading {
+            model: self.network.model().sha256,
+            property,
+            generator: "a test",
+            widths,
+            semantics: Semantics::Real,
+        }
     }
 
     /// Does something with the question and so many seconds.

@@ -81,6 +81,7 @@ pub struct Proved {
     pub file: String,
     pub property: String,
     pub certificate: String,
+    pub arithmetic: String,
 }
 
 /// What became of a node of the model.
@@ -169,7 +170,12 @@ fn gather(device: &Device, files: &[File], measured: Option<&Measured>) -> Evide
         regions: device
             .regions
             .iter()
-            .map(|r| Proved { file: r.name.clone(), property: r.property.clone(), certificate: r.certificate.clone() })
+            .map(|r| Proved {
+                file: r.name.clone(),
+                property: r.property.clone(),
+                certificate: r.certificate.clone(),
+                arithmetic: r.arithmetic.clone(),
+            })
             .collect(),
         arithmetic: ARITHMETIC,
         replication: REPLICATION,

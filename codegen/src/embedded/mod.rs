@@ -20,6 +20,7 @@ pub use budget::Budget;
 pub use device::Device;
 pub use measure::{Measured, has_target, link, measure};
 use std::path::PathBuf;
+pub use text::{MODULES, exports};
 pub use vectors::vectors;
 use vectors::{VECTORS, test};
 
@@ -37,6 +38,26 @@ pub struct Options {
 
 /// All files of the crate, `Cargo.toml` first: it lists the others. What was measured is part of the evidence, if it was.
 pub fn files(device: &Device, measured: Option<&Measured>) -> Result<Vec<File>, Error> {
+    let mut files = sources(device);
+    files.extend(evidence::evidence(device, &files, measured)?);
+    files.insert(0, File::text("Cargo.toml", manifest(device, &files)));
+    Ok(files)
+}
+
+/// What makes the network a module of another crate: the modules [`MODULES`] and what they read, and beside them vectors and
+/// evidence.
+pub fn modules(device: &Device) -> Result<Vec<File>, Error> {
+    let (vectors, sources): (Vec<File>, Vec<File>) = sources(device)
+        .into_iter()
+        .filter(|file| file.path != "src/lib.rs")
+        .partition(|file| file.path == "vectors.in");
+    let mut files: Vec<File> = sources.into_iter().filter_map(File::below_src).chain(vectors).collect();
+    files.extend(evidence::evidence(device, &files, None)?);
+    Ok(files)
+}
+
+/// Everything but the evidence of it and the manifest.
+fn sources(device: &Device) -> Vec<File> {
     let mut files = vec![
         File::text(".gitignore", include_str!("../../../templates/gitignore").into()),
         File::text("README.md", readme(device)),
@@ -49,9 +70,7 @@ pub fn files(device: &Device, measured: Option<&Measured>) -> Result<Vec<File>, 
         File::text("vectors.in", vectors(device, VECTORS)),
     ];
     files.extend(weights::weights(device));
-    files.extend(evidence::evidence(device, &files, measured)?);
-    files.insert(0, File::text("Cargo.toml", manifest(device, &files)));
-    Ok(files)
+    files
 }
 
 fn manifest(device: &Device, files: &[File]) -> String {

@@ -1,12 +1,13 @@
 //! Boxes that were proved before the crate was generated, each by a certificate that is judged again here.
 
 use super::question::floats;
+use crate::certificate::{Certificate, Judgement};
 use crate::error::Error;
 use crate::net::Net;
 use pg_property::{Property, Source, files};
 use std::path::{Path, PathBuf};
 
-/// A box all of whose float32 inputs, and all real ones between its ends, satisfy a property.
+/// A box all of whose float32 inputs satisfy a property, by the network in real numbers or by the float32 program.
 #[derive(Debug)]
 pub struct Region {
     pub sides: Vec<(f32, f32)>,
@@ -14,6 +15,10 @@ pub struct Region {
     pub name: String,
     pub property: String,
     pub certificate: String,
+    /// What the proof is about: `real` or `float32`.
+    pub arithmetic: String,
+    /// These two files.
+    pub files: [PathBuf; 2],
 }
 
 /// Reads a list with a property and its certificate in each line, as paths relative to the list, and has each judged.
@@ -46,22 +51,13 @@ fn region(net: &Net, model: &Path, (name, path): (&str, PathBuf), certificate: &
         return Err(Error::File(format!("{name}: a region is one box")));
     }
     let sides = floats(first).ok_or_else(|| Error::File(format!("{name}: some input has no float32 number")))?;
-    judge(model, &path, certificate)?;
+    let arithmetic = match Certificate::judge(certificate, model, &path) {
+        Certificate { judgement: Judgement::Accepted, arithmetic, .. } => arithmetic.unwrap_or_default(),
+        Certificate { judgement, .. } => {
+            return Err(Error::File(format!("{}: {judgement}", certificate.display())));
+        }
+    };
     let bytes = files::read(certificate).map_err(|e| Error::file("read", certificate, e))?;
-    Ok(Region { sides, name: name.into(), property: source.sha256, certificate: files::sha256(&bytes) })
-}
-
-#[cfg(feature = "solver")]
-fn judge(model: &Path, property: &Path, certificate: &Path) -> Result<(), Error> {
-    use crate::suite::certificate::{Certificate, Judgement};
-    match Certificate::judge(certificate, model, property).judgement {
-        Judgement::Accepted => Ok(()),
-        other => Err(Error::File(format!("{}: {other}", certificate.display()))),
-    }
-}
-
-/// The library without the judge takes nobody's word.
-#[cfg(not(feature = "solver"))]
-fn judge(_: &Path, _: &Path, certificate: &Path) -> Result<(), Error> {
-    Err(Error::File(format!("{}: only pg-codegen with its feature 'solver' can judge it", certificate.display())))
+    let (files, certificate) = ([path, certificate.to_path_buf()], files::sha256(&bytes));
+    Ok(Region { sides, name: name.into(), property: source.sha256, certificate, arithmetic, files })
 }

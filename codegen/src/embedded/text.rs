@@ -13,9 +13,29 @@ use pg_core::sweep::{ARITHMETIC, REPLICATION};
 use proc_macro2::{Ident, TokenStream};
 use quote::{format_ident, quote};
 
+/// The modules of the crate.
+pub const MODULES: [&str; 4] = ["bound", "certify", "map", "network"];
+
 pub fn library(device: &Device) -> String {
     let about =
         format!(" {}: one fixed network, evaluated and certified without an operating system or a heap.", device.name);
+    let (modules, exports) = (MODULES.map(|module| format_ident!("{module}")), exports(device));
+    print(
+        &device.net,
+        quote! {
+            #![doc = #about]
+            #![no_std]
+            #![forbid(unsafe_code)]
+
+            #(mod #modules;)*
+
+            #(#exports)*
+        },
+    )
+}
+
+/// What the modules have for others.
+pub fn exports(device: &Device) -> Vec<TokenStream> {
     let regions = (!device.regions.is_empty()).then(|| {
         quote!(
             pub use network::{REGIONS, Region, proved};
@@ -31,25 +51,13 @@ pub fn library(device: &Device) -> String {
             pub use certify::{Answer, certify_property};
         )
     });
-    print(
-        &device.net,
-        quote! {
-            #![doc = #about]
-            #![no_std]
-            #![forbid(unsafe_code)]
-
-            mod bound;
-            mod certify;
-            mod map;
-            mod network;
-
-            pub use certify::{Scratch};
-            #classes
-            #property
-            pub use network::{ARITHMETIC, DOMAIN, INPUTS, MODEL_SHA256, OUTPUTS, REPLICATION, eval};
-            #regions
-        },
-    )
+    let scratch = quote!(
+        pub use certify::Scratch;
+    );
+    let network = quote!(
+        pub use network::{ARITHMETIC, DOMAIN, INPUTS, MODEL_SHA256, OUTPUTS, REPLICATION, eval};
+    );
+    [Some(scratch), classes, property, Some(network), regions].into_iter().flatten().collect()
 }
 
 /// The edges of a stage, each with what names end with.
@@ -222,13 +230,15 @@ fn regions(device: &Device) -> Option<TokenStream> {
     let regions = device.regions.iter().map(|region| {
         let (lower, upper) = (region.sides.iter().map(|side| side.0), region.sides.iter().map(|side| side.1));
         let (property, certificate, name) = (bytes(&region.property), bytes(&region.certificate), &region.name);
+        let arithmetic = &region.arithmetic;
         quote! {
             Region {
                 lower: [#(#lower),*],
                 upper: [#(#upper),*],
                 name: #name,
                 property: #property,
-                certificate: #certificate
+                certificate: #certificate,
+                arithmetic: #arithmetic
             }
         }
     });
@@ -241,6 +251,8 @@ fn regions(device: &Device) -> Option<TokenStream> {
             pub name: &'static str,
             pub property: [u8; 32],
             pub certificate: [u8; 32],
+            /// What the proof is about: `real`, the network in real numbers, or `float32`, the program that `eval` is.
+            pub arithmetic: &'static str,
         }
 
         pub static REGIONS: [Region; #count] = [#(#regions),*];

@@ -11,7 +11,11 @@ mod write;
 
 use crate::lower::{Plan, Runtime};
 pub(crate) use template::fill;
+pub(crate) use write::put;
 pub use write::{Outcome, check, write};
+
+/// The module that holds the network.
+pub const MODULE: &str = "network";
 
 /// One file of the crate; the path is relative, with `/`.
 #[derive(Clone, Debug, PartialEq)]
@@ -23,6 +27,12 @@ pub struct File {
 impl File {
     pub(crate) fn text(path: impl Into<String>, text: String) -> File {
         File { path: path.into(), bytes: text.into_bytes() }
+    }
+
+    /// The file as seen from the folder of sources, if it is there.
+    pub(crate) fn below_src(self) -> Option<File> {
+        let path = self.path.strip_prefix("src/")?.into();
+        Some(File { path, bytes: self.bytes })
     }
 }
 
@@ -37,6 +47,13 @@ pub fn emit(plan: &Plan) -> Vec<File> {
     ];
     files.extend(weights::weights(plan));
     files.insert(0, File::text("Cargo.toml", manifest(plan, &files)));
+    files
+}
+
+/// What makes the network a module of another crate: the module [`MODULE`] and its weights.
+pub fn modules(plan: &Plan) -> Vec<File> {
+    let mut files = vec![File::text(format!("{MODULE}.rs"), network::network(plan))];
+    files.extend(weights::weights(plan).into_iter().filter_map(File::below_src));
     files
 }
 

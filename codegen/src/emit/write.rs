@@ -33,6 +33,19 @@ pub fn write(dir: &Path, files: &[File], force: bool) -> Result<Outcome, Error> 
         )));
     }
     fs::create_dir_all(dir).map_err(|e| Error::file("create", dir, e))?;
+    let mut outcome = put(dir, files)?;
+    let kept: BTreeSet<&str> = files.iter().map(|file| file.path.as_str()).collect();
+    for stale in owned.unwrap_or_default().iter().filter(|path| !kept.contains(path.as_str())) {
+        let path = dir.join(stale);
+        if fs::remove_file(&path).is_ok() {
+            outcome.removed += 1;
+        }
+    }
+    Ok(outcome)
+}
+
+/// Writes the files that differ, whatever else is in the folder.
+pub fn put(dir: &Path, files: &[File]) -> Result<Outcome, Error> {
     let mut outcome = Outcome::default();
     for file in files {
         let path = dir.join(&file.path);
@@ -41,13 +54,6 @@ pub fn write(dir: &Path, files: &[File], force: bool) -> Result<Outcome, Error> 
         } else {
             write_atomically(&path, &file.bytes).map_err(|e| Error::file("write", &path, e))?;
             outcome.written += 1;
-        }
-    }
-    let kept: BTreeSet<&str> = files.iter().map(|file| file.path.as_str()).collect();
-    for stale in owned.unwrap_or_default().iter().filter(|path| !kept.contains(path.as_str())) {
-        let path = dir.join(stale);
-        if fs::remove_file(&path).is_ok() {
-            outcome.removed += 1;
         }
     }
     Ok(outcome)

@@ -46,14 +46,24 @@ pub fn report(args: &ReportArgs) -> Result<(), Error> {
             return Err(Error::File("say where the page goes with -o: the first of the results is no folder".into()));
         }
     };
-    let figures = figures(&runs);
+    println!("{}", page_of(&runs, &folder)?.display());
+    Ok(())
+}
+
+/// Writes the page of one folder of results into another.
+pub fn write_page(results: &Path, folder: &Path) -> Result<(), Error> {
+    page_of(&run::read(&[results.to_path_buf()])?, folder).map(drop)
+}
+
+/// Writes the page and its plots, and returns the page's path.
+fn page_of(runs: &[Run], folder: &Path) -> Result<PathBuf, Error> {
+    let figures = figures(runs);
     for figure in &figures {
         write(&folder.join(&figure.file), &figure.svg)?;
     }
     let page = folder.join("index.html");
-    write(&page, &page::page(&runs, &figures))?;
-    println!("{}", page.display());
-    Ok(())
+    write(&page, &page::page(runs, &figures))?;
+    Ok(page)
 }
 
 fn figures(runs: &[Run]) -> Vec<Figure> {

@@ -254,7 +254,7 @@ mod tests {
 
     #[test]
     fn certificates_have_columns_where_there_are_any() {
-        let judged = |bytes, judgement| Some(Certificate { bytes, seconds: 0.25, judgement });
+        let judged = |bytes, judgement| Some(Certificate { bytes, seconds: 0.25, judgement, arithmetic: None });
         let mut run = sample("ours", &[(Word::Unsat, 1.0), (Word::Unsat, 1.0)]);
         let plain = page(&[sample("theirs", &[(Word::Unsat, 1.0)])], &[]);
         assert!(!plain.contains("certificates</th>") && !plain.contains("judge s"));

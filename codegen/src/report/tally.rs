@@ -117,7 +117,7 @@ mod tests {
     #[test]
     fn certificates_are_counted() {
         let mut run = sample("a", &[(Word::Unsat, 1.0); 3]);
-        let judged = |bytes, seconds, judgement| Some(Certificate { bytes, seconds, judgement });
+        let judged = |bytes, seconds, judgement| Some(Certificate { bytes, seconds, judgement, arithmetic: None });
         run.outcomes[0].certificate = judged(1000, 0.5, Judgement::Accepted);
         run.outcomes[2].certificate = judged(3000, 1.5, Judgement::Rejected("record 1".into()));
         let Tally { certificates, accepted, mean_bytes, mean_judging, .. } = Tally::of(run.outcomes.iter());

@@ -1,6 +1,7 @@
 //! One instance in a process of its own, which neither a crash nor a search without end can leave.
 
 use super::record::{Outcome, Word};
+use pg_runtime::verdict::StopReason;
 use serde_json::Value;
 use std::fs::File;
 use std::io;
@@ -13,6 +14,10 @@ use std::time::{Duration, Instant};
 /// How long after its limit a verifier is killed. It gives up a search that does not stop three seconds after the limit,
 /// and needs time to say so.
 const GRACE: Duration = Duration::from_secs(5);
+/// How soon after a verifier the suite itself is ended, by those who end all processes of a job.
+const MOMENT: Duration = Duration::from_secs(1);
+/// Hang-up, interrupt, kill and terminate: signals that others send, while those of a crash are the verifier's own.
+const SENT: [i32; 4] = [1, 2, 9, 15];
 /// A verifier's exit codes that are verdicts, in order.
 const VERDICTS: [Word; 4] = [Word::Unsat, Word::Sat, Word::Unknown, Word::Timeout];
 /// The most of stderr that is kept, from its end.
@@ -53,8 +58,10 @@ impl Task {
         for file in [&self.report, &self.stderr] {
             let _ = std::fs::remove_file(file);
         }
+        let is_stopped = || stop.load(Ordering::Relaxed);
         Ok(match ending {
             Ending::Stopped => None,
+            Ending::Exited(status) if was_ended(status, report.as_ref()) && wait_for(MOMENT, is_stopped) => None,
             Ending::Overdue => {
                 let trouble = format!("killed {} s after its limit{said}", GRACE.as_secs());
                 Some(Outcome { verdict: Word::Timeout, seconds, trouble: Some(trouble), report })
@@ -82,6 +89,22 @@ fn wait(child: &mut Child, start: Instant, allowed: Duration, stop: &AtomicBool)
         }
         std::thread::sleep((elapsed / 50).clamp(Duration::from_micros(500), Duration::from_millis(20)));
     }
+}
+
+/// Whether somebody else ended the process. Who ends all processes of a job means no instance of its own: that the suite is
+/// told to stop is then a matter of a moment.
+fn was_ended(status: ExitStatus, report: Option<&Value>) -> bool {
+    let reason = report.and_then(|report| report.get("reason")?.as_str());
+    status.signal().is_some_and(|signal| SENT.contains(&signal)) || reason == Some(&StopReason::Interrupted.to_string())
+}
+
+/// Whether something comes to be, within this time.
+fn wait_for(most: Duration, is_so: impl Fn() -> bool) -> bool {
+    let start = Instant::now();
+    while !is_so() && start.elapsed() < most {
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    is_so()
 }
 
 /// A verdict counts if exit code and report agree on it; anything else is an error.

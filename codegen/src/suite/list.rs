@@ -5,6 +5,7 @@ use crate::table::{Row, Table, plain_name};
 use clap::Parser;
 use pg_property::files::sha256;
 use pg_runtime::cli::Robust;
+use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
 const PROPERTY_COLUMNS: [&str; 2] = ["network", "property"];
@@ -35,6 +36,8 @@ pub struct Instance {
     pub question: Vec<String>,
     /// In seconds.
     pub limit: f64,
+    /// Whether it is the first of its network in the list.
+    pub is_first: bool,
 }
 
 impl Instance {
@@ -74,7 +77,9 @@ pub fn read(path: &Path, cap: Option<f64>) -> Result<List, Error> {
     let folder = path.parent().unwrap_or(Path::new(""));
     let reader = Reader { table: &table, folder, cap };
     let instances = table.rows.iter().enumerate().map(|(k, row)| reader.instance(k + 1, row, of_images));
-    let instances = instances.collect::<Result<_, _>>()?;
+    let mut instances = instances.collect::<Result<Vec<Instance>, _>>()?;
+    let mut seen = HashSet::new();
+    instances.iter_mut().for_each(|instance| instance.is_first = seen.insert(instance.network_file.clone()));
     let bytes = std::fs::read(path).map_err(|e| Error::file("read", path, e))?;
     Ok(List { category: category(path), sha256: sha256(&bytes), instances })
 }
@@ -104,7 +109,7 @@ impl Reader<'_> {
             (None, Some(cap)) => cap,
             (None, None) => return Err(table.error(row, "the timeout is missing; write it, or give --timeout")),
         };
-        Ok(Instance { number, network, network_file, property, eps, question, limit })
+        Ok(Instance { number, network, network_file, property, eps, question, limit, is_first: false })
     }
 
     fn property(&self, row: &Row) -> Result<(String, Option<String>, Vec<String>), Error> {
@@ -129,11 +134,7 @@ impl Reader<'_> {
     /// The plain name in a column, and the file that it means, which may be compressed where the name is not.
     fn file(&self, row: &Row, column: &str) -> Result<(String, PathBuf), Error> {
         let name = self.table.required(row, column)?;
-        let plain = plain_name(name);
-        let candidates = [name.to_string(), format!("{name}.gz"), plain.clone()];
-        let file = candidates.iter().map(|name| self.folder.join(name)).find(|path| path.exists() && !path.is_dir());
-        let missing = || self.table.error(row, format!("there is no {}", self.folder.join(name).display()));
-        Ok((plain, file.ok_or_else(missing)?))
+        find(self.folder, name).map_err(|what| self.table.error(row, what))
     }
 
     fn argument(&self, row: &Row, file: &Path) -> Result<String, Error> {
@@ -142,8 +143,16 @@ impl Reader<'_> {
     }
 }
 
+/// A file's plain name and its path, from its name in a folder: it may be compressed where the name is not.
+pub fn find(folder: &Path, name: &str) -> Result<(String, PathBuf), String> {
+    let plain = plain_name(name);
+    let candidates = [name.to_string(), format!("{name}.gz"), plain.clone()];
+    let file = candidates.iter().map(|name| folder.join(name)).find(|path| path.exists() && !path.is_dir());
+    Ok((plain, file.ok_or_else(|| format!("there is no {}", folder.join(name).display()))?))
+}
+
 /// Whether the command line of `robust` would take the arguments; if not, its words.
-fn check(question: &[String]) -> Result<(), String> {
+pub fn check(question: &[String]) -> Result<(), String> {
     #[derive(Parser)]
     struct Line {
         #[command(flatten)]

@@ -1,9 +1,9 @@
 //! The programs that answer: a verifier for each network, or this program itself.
 
 use super::list::Instance;
-use crate::build::{Cargo, RuntimeSource, build_in_cache};
 use crate::compile;
 use crate::error::Error;
+use crate::verifier::{Cargo, RuntimeSource, build_in_cache};
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::process::Command;

@@ -83,6 +83,7 @@ mod tests {
             eps: None,
             question: vec!["verify".into(), "p".into()],
             limit: 1.0,
+            is_first: true,
         };
         ["a", "b", "a", "c"].iter().enumerate().map(instance).collect()
     }

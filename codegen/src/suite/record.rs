@@ -1,7 +1,7 @@
 //! What is known of an instance once it has run: the verifier's own report, and what was seen from outside.
 
-use super::certificate::{Certificate, Judgement};
 use super::list::Instance;
+use crate::certificate::{Certificate, Judgement};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::fmt;
@@ -64,6 +64,9 @@ pub struct Record {
     pub report: Option<Value>,
     /// Of a proof, if one was asked for.
     pub certificate: Option<Certificate>,
+    /// The verdict and the report are those of an earlier run; `seconds` is what looking them up and checking them took.
+    #[serde(default)]
+    pub cached: bool,
 }
 
 impl Record {
@@ -84,6 +87,7 @@ impl Record {
             trouble: outcome.trouble,
             report: outcome.report,
             certificate,
+            cached: false,
         }
     }
 
@@ -101,6 +105,9 @@ impl Record {
 
     /// The time that the verifier did not account for: to start and to end a process, and to see that.
     pub fn overhead(&self) -> Option<f64> {
+        if self.cached {
+            return None;
+        }
         let own = self.report.as_ref()?.get("times")?.get("total")?.as_f64()?;
         Some(self.seconds - own)
     }

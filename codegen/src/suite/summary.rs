@@ -18,6 +18,8 @@ pub struct Summary<'a> {
     settings: &'a Value,
     instances: usize,
     finished: usize,
+    /// Verdicts of earlier runs.
+    cached: usize,
     verdicts: BTreeMap<Word, usize>,
     /// Of all processes together.
     run_seconds: f64,
@@ -70,6 +72,7 @@ impl<'a> Summary<'a> {
             settings,
             instances: list.instances.len(),
             finished: done.len(),
+            cached: done.iter().filter(|record| record.cached).count(),
             verdicts: Word::ALL.into_iter().map(|word| (word, count(word))).collect(),
             run_seconds: done.iter().map(|record| record.seconds).sum(),
             prepare_seconds: done.iter().map(|record| record.prepare_seconds).sum(),
@@ -139,6 +142,9 @@ impl fmt::Display for Summary<'_> {
         let counts: Vec<String> = self.verdicts.iter().map(|(word, count)| format!("{count} {word}")).collect();
         let (finished, instances) = (self.finished, self.instances);
         writeln!(f, "{finished} of {instances} instances in {:.1} s: {}", self.run_seconds, counts.join(", "))?;
+        if self.cached > 0 {
+            writeln!(f, "{} of them from the cache", self.cached)?;
+        }
         if self.prepare_seconds > 0.0 {
             writeln!(f, "verifiers generated and built in {:.1} s", self.prepare_seconds)?;
         }

@@ -3,7 +3,8 @@
 //! A build beside a running verifier must not slow it down, or the times would not be the verifier's: builds take the cores
 //! that the jobs leave free. Where they leave none, all verifiers are built before the first instance runs.
 
-use super::SuiteArgs;
+use super::built::Built;
+use super::cache::{Cache, Key};
 use super::certificate::Certificate;
 use super::child::Task;
 use super::expected::Expected;
@@ -13,13 +14,15 @@ use super::programs::{Programs, make};
 use super::progress::Progress;
 use super::queue::Queue;
 use super::record::{Outcome, Record, Word};
-use crate::build::Cargo;
+use super::{SuiteArgs, arithmetic};
 use crate::error::Error;
+use crate::verifier::Cargo;
 use pg_runtime::cli::{Status, say};
 use pg_runtime::options::Options;
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::ffi::OsStr;
 use std::path::Path;
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::time::{Duration, Instant};
@@ -32,7 +35,7 @@ const WRITE: Duration = Duration::from_secs(1);
 /// What workers and the builder tell; instances by their index.
 enum Event {
     Started(usize),
-    Ended(usize, Record),
+    Ended(usize, Box<Record>),
     /// What is built now, or that nothing more is.
     Building(Option<String>),
     /// What no other instance would do better with.
@@ -44,7 +47,11 @@ pub struct Suite<'a> {
     pub list: &'a List,
     pub options: Options,
     pub folder: &'a Folder,
+    pub built: &'a Built,
     pub expected: Option<&'a Expected>,
+    pub cache: Option<&'a Cache>,
+    /// By the numbers of instances, if there is a cache.
+    pub keys: HashMap<usize, Key>,
     pub stop: &'a AtomicBool,
 }
 
@@ -104,9 +111,13 @@ impl Suite<'_> {
         if self.args.interpret {
             return Ok((Programs::interpreted(instances())?, vec![]));
         }
-        let mut seen = HashSet::new();
-        let networks = instances().map(|instance| instance.network_file.as_path()).filter(|file| seen.insert(*file));
-        Ok((Programs::default(), networks.collect()))
+        let (mut seen, mut programs) = (HashSet::new(), Programs::default());
+        let mut networks: Vec<&Path> = instances().map(|instance| instance.network_file.as_path()).collect();
+        networks.retain(|network| {
+            let mut found = || self.built.find(network).map(|made| programs.add(network, made));
+            seen.insert(*network) && found().is_none()
+        });
+        Ok((programs, networks))
     }
 
     /// Builds some of the networks' verifiers, one after the other, until the suite is stopped.
@@ -147,7 +158,7 @@ impl Suite<'_> {
                 Ok(Event::Ended(k, record)) => {
                     let expected = self.expected.and_then(|known| known.of(&record.network, &record.property));
                     progress.ended(k, &record, expected);
-                    rows[k] = Some(record);
+                    rows[k] = Some(*record);
                 }
                 Ok(Event::Building(what)) => progress.building(what),
                 Ok(Event::Failed(error)) => return Err(error),
@@ -166,7 +177,7 @@ impl Suite<'_> {
         while let Some(k) = queue.take(self.stop) {
             let _ = sender.send(Event::Started(k));
             match self.decide(&self.list.instances[k], queue) {
-                Ok(Some(record)) => drop(sender.send(Event::Ended(k, record))),
+                Ok(Some(record)) => drop(sender.send(Event::Ended(k, Box::new(record)))),
                 Ok(None) => return,
                 Err(error) => return drop(sender.send(Event::Failed(error))),
             }
@@ -183,20 +194,46 @@ impl Suite<'_> {
                 let (report, stderr) = (self.folder.running(instance, "json"), self.folder.running(instance, "stderr"));
                 let options = Options { timeout: Some(instance.limit), ..self.options.clone() };
                 command.args(options.arguments()).arg("--quiet");
-                command.arg("--json").arg(&report).arg("--witness").arg(self.folder.witness(instance));
+                command.arg("--json").arg(&report).arg("--witness").arg(self.folder.running(instance, "txt"));
                 command.args(proof.iter().flat_map(|file| [OsStr::new("--proof"), file.as_os_str()]));
                 let task = Task { command, limit: instance.limit, report, stderr };
                 task.run(self.stop).map_err(|e| Error::File(format!("cannot run {}: {e}", instance.file_name())))?
             }
         };
         let Some(outcome) = outcome else { return Ok(None) };
-        let judged = proof
-            .filter(|_| outcome.verdict == Word::Unsat)
-            .map(|file| Certificate::judge(&file, &instance.network_file, &instance.property_file(&file)));
-        let first = self.list.instances.iter().find(|other| other.network_file == instance.network_file);
-        let is_first = first.is_some_and(|first| first.number == instance.number);
-        let record = Record::new(instance, if is_first { seconds } else { 0.0 }, outcome, judged);
+        let judged = proof.as_ref().filter(|_| outcome.verdict == Word::Unsat).map(|file| {
+            Certificate::judge(file, &instance.network_file, &instance.property_file(file))
+                .about(arithmetic(&self.options))
+        });
+        let record = Record::new(instance, if instance.is_first { seconds } else { 0.0 }, outcome, judged);
         self.folder.keep(instance, &record)?;
+        if let (Some(cache), Some(key)) = (self.cache, self.key(instance)) {
+            cache.keep(key, &record, self.folder, instance, proof.as_deref());
+        }
         Ok(Some(record))
+    }
+
+    fn key(&self, instance: &Instance) -> Option<&Key> {
+        self.keys.get(&instance.number)
+    }
+
+    /// Looks up what the cache knows of instances that have no record, some at a time.
+    pub fn recall(&self, rows: &mut [Option<Record>]) -> Result<(), Error> {
+        let Some(cache) = self.cache else { return Ok(()) };
+        let waiting = self.list.instances.iter().zip(rows).filter(|(_, row)| row.is_none());
+        let waiting = Mutex::new(waiting);
+        let look_up = || {
+            while !self.stop.load(Ordering::Relaxed) {
+                let Some((instance, row)) = waiting.lock().expect("no holder panics").next() else { break };
+                let proof = self.args.proof(instance);
+                *row = self.key(instance).and_then(|key| cache.recall(key, instance, self.folder, proof.as_deref()));
+                row.iter().try_for_each(|record| self.folder.keep(instance, record))?;
+            }
+            Ok(())
+        };
+        std::thread::scope(|scope| {
+            let workers: Vec<_> = (0..self.args.jobs).map(|_| scope.spawn(look_up)).collect();
+            workers.into_iter().try_for_each(|worker| worker.join().expect("a worker that does not panic"))
+        })
     }
 }

@@ -2,7 +2,8 @@
 
 use flate2::read::MultiGzDecoder;
 use sha2::{Digest, Sha256};
-use std::fs::{self, File, OpenOptions};
+use std::fs::{self, File, OpenOptions, Permissions};
+use std::hash::{BuildHasher, RandomState};
 use std::io::{self, BufReader, Read, Write};
 use std::path::{Path, PathBuf};
 
@@ -77,6 +78,28 @@ pub fn write_atomically(path: &Path, bytes: &[u8]) -> io::Result<()> {
     draft.keep()
 }
 
+/// As [`write_atomically`], but only where there is no such file yet: of several processes that try it at the same moment one
+/// succeeds. Whether this one did.
+pub fn write_new(path: &Path, bytes: &[u8]) -> io::Result<bool> {
+    if path.exists() {
+        return Ok(false);
+    }
+    let mut draft = Draft::new(path)?;
+    draft.write_all(bytes)?;
+    draft.file.sync_all()?;
+    match fs::hard_link(&draft.temporary, &draft.target) {
+        Ok(()) => Ok(true),
+        Err(_) if path.exists() => Ok(false),
+        // A file system without links: the last one wins.
+        Err(_) => draft.keep().map(|()| true),
+    }
+}
+
+/// A part of a name that no other process has, on this machine or on another one that shares the folder.
+pub fn unique() -> String {
+    format!("{}-{:016x}", std::process::id(), RandomState::new().hash_one(0))
+}
+
 /// A file that is written in parts to a temporary place beside its own, and is there when it is kept; else it is gone.
 #[derive(Debug)]
 pub struct Draft {
@@ -96,6 +119,11 @@ impl Draft {
         fs::create_dir_all(folder(&target))?;
         let temporary = temporary(&target);
         Ok(Draft { file: File::create(&temporary)?, temporary, target })
+    }
+
+    /// Before the file is there, so that nobody meets it without.
+    pub fn set_permissions(&self, permissions: Permissions) -> io::Result<()> {
+        self.file.set_permissions(permissions)
     }
 
     pub fn keep(mut self) -> io::Result<()> {
@@ -132,8 +160,8 @@ pub fn scratch(path: &Path) -> io::Result<File> {
     let target = path.canonicalize().unwrap_or_else(|_| path.to_path_buf());
     let folder = if is_special(path) { std::env::temp_dir() } else { folder(&target).to_path_buf() };
     let name = target.file_name().unwrap_or_default().to_string_lossy();
-    let place = folder.join(format!(".{name}.{}.scratch", std::process::id()));
-    let file = OpenOptions::new().read(true).write(true).create(true).truncate(true).open(&place)?;
+    let place = folder.join(format!(".{name}.{}.scratch", unique()));
+    let file = OpenOptions::new().read(true).write(true).create_new(true).open(&place)?;
     let _ = fs::remove_file(place);
     Ok(file)
 }
@@ -152,8 +180,9 @@ pub fn check_writable(path: &Path) -> io::Result<()> {
         let what = format!("there is no folder {}", folder(path).display());
         return Err(io::Error::new(io::ErrorKind::NotFound, what));
     }
-    File::create(temporary(path))?;
-    fs::remove_file(temporary(path))
+    let temporary = temporary(path);
+    File::create(&temporary)?;
+    fs::remove_file(temporary)
 }
 
 /// Removes a regular file; that there is none is no error.
@@ -199,7 +228,7 @@ fn folder(path: &Path) -> &Path {
 
 fn temporary(path: &Path) -> PathBuf {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
-    folder(path).join(format!(".{name}.{}.tmp", std::process::id()))
+    folder(path).join(format!(".{name}.{}.tmp", unique()))
 }
 
 #[cfg(test)]
@@ -225,6 +254,21 @@ pub(crate) mod tests {
         remove(&path).unwrap();
         remove(&path).unwrap();
         assert!(names(dir.path()).is_empty());
+    }
+
+    #[test]
+    fn of_those_who_write_a_new_file_one_succeeds() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("settings.json");
+        let attempt = |k: usize| (k, write_new(&path, format!("{k}").as_bytes()).unwrap());
+        let attempts: Vec<(usize, bool)> = std::thread::scope(|scope| {
+            let threads: Vec<_> = (0..8).map(|k| scope.spawn(move || attempt(k))).collect();
+            threads.into_iter().map(|thread| thread.join().unwrap()).collect()
+        });
+        let successes: Vec<usize> = attempts.iter().filter(|(_, done)| *done).map(|(k, _)| *k).collect();
+        assert_eq!(successes.len(), 1);
+        assert_eq!(fs::read_to_string(&path).unwrap(), successes[0].to_string());
+        assert_eq!(names(dir.path()), ["settings.json"]);
     }
 
     #[test]

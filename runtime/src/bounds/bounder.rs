@@ -40,6 +40,8 @@ pub struct Bounder<'a> {
 pub enum Multipliers<'m> {
     Rule(Relaxation),
     Given(&'m [Vec<f64>]),
+    /// Of neurons that are all on or off: β ≥ 0 of their phases.
+    Phases(&'m [f64]),
 }
 
 impl<'a> Bounder<'a> {
@@ -214,6 +216,8 @@ impl<'a> Bounder<'a> {
             let nu = match by {
                 Multipliers::Rule(relaxation) => relaxation.multiplier(mu, l, u),
                 Multipliers::Given(given) => given[k][j],
+                Multipliers::Phases(beta) if u <= 0.0 => beta[self.shape.start(k) + j],
+                Multipliers::Phases(beta) => mu - beta[self.shape.start(k) + j],
             };
             found.borrow_mut()[self.shape.start(k) + j] = (mu, nu);
             nu

@@ -2,6 +2,7 @@
 
 use super::{CELLS, CLOSE, CLOSED, END, Heading, MAGIC, REGION, TREE, Written, put, put_list};
 use crate::files::{Draft, Hash};
+use crate::options::Semantics;
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
@@ -70,7 +71,10 @@ impl Heading<'_> {
         head.extend(from_hex(&self.property)?);
         put(&mut head, self.generator.len());
         head.extend(self.generator.as_bytes());
-        head.push(0);
+        head.push(match self.semantics {
+            Semantics::Real => 0,
+            Semantics::Float32 => 1,
+        });
         put(&mut head, self.widths.len());
         self.widths.iter().for_each(|&width| put(&mut head, width));
         Ok(head)

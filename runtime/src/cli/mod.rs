@@ -1,6 +1,7 @@
 //! The command line of a generated verifier. `pg-codegen` shares its commands.
 
 mod answer;
+mod asked;
 mod eval;
 mod info;
 mod json;
@@ -12,12 +13,14 @@ mod signals;
 mod split;
 mod terminal;
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 
+pub use asked::Asked;
 use clap::{Parser, Subcommand};
 pub use eval::eval;
 use pg_core::Network;
 pub use progress::duration;
+pub(crate) use question::Question;
 pub use question::{Robust, Verify};
 pub use run::{Run, RunArgs};
 pub use signals::on_interrupt;

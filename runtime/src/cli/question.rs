@@ -16,7 +16,7 @@ pub struct Verify {
     property: PathBuf,
     /// Solve only this part of the question, which `split` has written
     #[arg(long, value_name = "DIR/K")]
-    sub: Option<PathBuf>,
+    pub(super) sub: Option<PathBuf>,
     #[command(flatten)]
     pub run: RunArgs,
 }
@@ -71,21 +71,17 @@ pub struct Robustness {
 impl Verify {
     /// Answers for this network and returns the exit code.
     pub fn decide(&self, network: &dyn Network, run: &Run) -> Result<u8, String> {
-        let mut question = question(network, &self.property)?;
+        let mut question = self.question(network)?;
         question.part = self.sub.as_ref().map(|part| part.display().to_string());
         match &self.sub {
             Some(part) => decide_part(network, run, &question, part),
             None => run.answer(network, &question),
         }
     }
-}
 
-/// The question that a property is of this network.
-pub fn question(network: &dyn Network, property: &Path) -> Result<Question, String> {
-    ending::admit_property(network.model().ending)?;
-    let source = Source::read(property).map_err(|e| e.to_string())?;
-    let property = Property::parse_for(&source.text, &source.origin, &tensors(network)).map_err(|e| e.to_string())?;
-    Question::new(network, property, source)
+    pub fn question(&self, network: &dyn Network) -> Result<Question, String> {
+        Question::read(network, &self.property)
+    }
 }
 
 impl Robust {
@@ -94,7 +90,7 @@ impl Robust {
         run.answer(network, &self.question(network)?)
     }
 
-    fn question(&self, network: &dyn Network) -> Result<Question, String> {
+    pub fn question(&self, network: &dyn Network) -> Result<Question, String> {
         let source = Source::read(&self.image).map_err(|e| e.to_string())?;
         let image = parse_image(&source.text, &source.origin, &self.scale).map_err(|e| e.to_string())?;
         if image.len() != network.inputs() {
@@ -120,6 +116,15 @@ impl Robust {
 }
 
 impl Question {
+    /// What a file asks about this network.
+    pub fn read(network: &dyn Network, file: &Path) -> Result<Question, String> {
+        ending::admit_property(network.model().ending)?;
+        let source = Source::read(file).map_err(|e| e.to_string())?;
+        let property =
+            Property::parse_for(&source.text, &source.origin, &tensors(network)).map_err(|e| e.to_string())?;
+        Question::new(network, property, source)
+    }
+
     fn new(network: &dyn Network, property: Property, source: Source) -> Result<Question, String> {
         property.check_shape(network.inputs(), network.outputs()).map_err(|e| e.to_string())?;
         let model = network.model();

@@ -8,6 +8,7 @@ use super::{answer, complain, json, say, signals};
 use crate::certificate::{Heading, Journal};
 use crate::files::{remove, sha256, write_atomically};
 use crate::options::{Options, Semantics};
+use crate::property::Property;
 use crate::report::{Activity, Control, Counters, Times};
 use crate::search::{self, Outcome};
 use crate::tuning::Tuning;
@@ -23,15 +24,28 @@ use std::time::{Duration, Instant};
 
 /// What a certificate says that it is from.
 const TOOL: &str = concat!("pg-codegen ", env!("CARGO_PKG_VERSION"));
-/// Why a certificate is refused.
-const REAL_ONLY: &str = "--proof: a certificate is about the network in real arithmetic, and this question about its float32 \
-    program; give --semantics real, or no --proof";
+/// Why a certificate about a float32 program is refused.
+const NOT_THE_MODELS: &str = "--proof: the float32 program has other coefficients than the model, which were folded, and a \
+    certificate starts at the model; give --semantics real, or no --proof";
+const NO_FLOATS: &str = "--proof: the property fixes inputs at numbers that are no float32, which the program cannot have as \
+    they are; give --semantics real, or no --proof";
 /// How often the progress line is drawn.
 const TICK: Duration = Duration::from_millis(200);
 /// How long after it should have stopped a search is waited for.
 pub const GRACE: Duration = Duration::from_secs(3);
 /// As much as a main thread has.
 const STACK: usize = 8 << 20;
+
+/// Whether a certificate can be about the float32 program: where the judge, too, finds it in the model and the inputs in the property.
+fn may_certify_program(network: &dyn Network, property: &Property) -> Result<(), String> {
+    if !network.shape().is_exact() {
+        return Err(NOT_THE_MODELS.into());
+    }
+    match property.disjuncts.iter().all(|disjunct| disjunct.region.is_of_floats()) {
+        true => Ok(()),
+        false => Err(NO_FLOATS.into()),
+    }
+}
 
 #[derive(Args, Clone, Debug)]
 pub struct RunArgs {
@@ -42,6 +56,10 @@ pub struct RunArgs {
 }
 
 impl RunArgs {
+    pub fn options(&self) -> &Options {
+        &self.options
+    }
+
     /// Starts the clock. Outputs that could not be written end it here, before any network or property is read.
     pub fn begin(&self) -> Result<Run, String> {
         self.outputs.check()?;
@@ -70,8 +88,8 @@ pub struct Run {
 impl Run {
     /// Searches, tells the verdict and returns its exit code.
     pub fn answer(&self, network: &dyn Network, question: &Question) -> Result<u8, String> {
-        let options = self.options_of(question)?;
-        let certificate = self.proof()?.map(|path| self.certificate(path, network, question)).transpose()?;
+        let options = self.options_of(network, question)?;
+        let certificate = self.proof()?.map(|path| self.certificate(path, network, question, &options)).transpose()?;
         self.conduct(network, question, &options, GRACE, || {
             let (property, control) = (&question.property, &*self.control);
             Ok(match certificate {
@@ -83,11 +101,11 @@ impl Run {
         })
     }
 
-    /// The options with what the question is about.
-    pub fn options_of(&self, question: &Question) -> Result<Options, String> {
+    /// The options with what the question is about, and whether there can be a certificate of that.
+    pub fn options_of(&self, network: &dyn Network, question: &Question) -> Result<Options, String> {
         let semantics = Some(self.options.semantics_of(&question.property));
         if self.outputs.proof.is_some() && semantics == Some(Semantics::Float32) {
-            return Err(REAL_ONLY.into());
+            may_certify_program(network, &question.property)?;
         }
         Ok(Options { semantics, ..self.options.clone() })
     }
@@ -144,6 +162,7 @@ impl Run {
         path: &Path,
         network: &'q dyn Network,
         question: &Question,
+        options: &Options,
     ) -> Result<(Journal, Heading<'q>), String> {
         let trouble = |e: io::Error| format!("--proof: cannot write {}: {e}", path.display());
         let property = match &question.text {
@@ -154,7 +173,7 @@ impl Run {
                 sha256(text.as_bytes())
             }
         };
-        Ok((Journal::new(path).map_err(trouble)?, heading(network, property)))
+        Ok((Journal::new(path).map_err(trouble)?, heading(network, property, options.semantics_of(&question.property))))
     }
 
     /// What is known of a search that was left behind.
@@ -200,10 +219,10 @@ impl Run {
 }
 
 /// What a certificate is about.
-pub fn heading(network: &dyn Network, property: String) -> Heading<'_> {
+pub fn heading(network: &dyn Network, property: String, semantics: Semantics) -> Heading<'_> {
     let (model, shape) = (network.model(), network.shape());
     let widths = shape.stages[..shape.last()].iter().map(|stage| stage.width()).collect();
-    Heading { model: model.sha256, property, generator: TOOL, widths }
+    Heading { model: model.sha256, property, generator: TOOL, widths, semantics }
 }
 
 /// A reader that has seen enough, such as `head -1`, is no mistake.

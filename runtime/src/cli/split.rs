@@ -1,6 +1,6 @@
 //! `split`, `verify --sub` and `merge`: one question on many machines.
 
-use super::question::{Question, question};
+use super::question::Question;
 use super::run::{GRACE, Run, RunArgs, heading};
 use super::say;
 use crate::options::{Engine, Options};
@@ -72,11 +72,12 @@ impl Split {
 
     /// Works on the root, and returns the exit code.
     pub fn decide(&self, network: &dyn Network, run: &Run) -> Result<u8, String> {
-        let question = question(network, &self.property)?;
-        let options = run.options_of(&question)?;
+        let question = Question::read(network, &self.property)?;
+        let options = run.options_of(network, &question)?;
         refuse_paper(&options)?;
         let (about, proof) = (about(network, &question, &options), run.proof()?);
-        let (tuning, heading) = (Tuning::default(), heading(network, question.sha256.clone()));
+        let semantics = options.semantics_of(&question.property);
+        let (tuning, heading) = (Tuning::default(), heading(network, question.sha256.clone(), semantics));
         let code = run.conduct(network, &question, &options, PATIENCE, || {
             let asked = Asked {
                 network,
@@ -96,7 +97,7 @@ impl Split {
 
 /// Answers for a part of the question alone.
 pub fn decide_part(network: &dyn Network, run: &Run, question: &Question, part: &Path) -> Result<u8, String> {
-    let options = run.options_of(question)?;
+    let options = run.options_of(network, question)?;
     let (dir, name) = part_of(part)?;
     let folder = Folder { dir, about: about(network, question, &options) };
     let (tuning, proof) = (Tuning::default(), run.proof()?);
@@ -114,10 +115,11 @@ impl Merge {
 
     /// Says what all parts together have shown, and returns the exit code.
     pub fn decide(&self, network: &dyn Network, run: &Run) -> Result<u8, String> {
-        let question = question(network, &self.property)?;
-        let options = run.options_of(&question)?;
+        let question = Question::read(network, &self.property)?;
+        let options = run.options_of(network, &question)?;
         let folder = Folder { dir: self.dir.clone(), about: about(network, &question, &options) };
-        let (tuning, heading) = (Tuning::default(), heading(network, question.sha256.clone()));
+        let semantics = options.semantics_of(&question.property);
+        let (tuning, heading) = (Tuning::default(), heading(network, question.sha256.clone(), semantics));
         let (notes, proof) = (Mutex::new(String::new()), run.proof()?);
         let code = run.conduct(network, &question, &options, PATIENCE, || {
             let asked = Asked {

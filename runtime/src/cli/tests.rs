@@ -31,8 +31,8 @@ impl Network for Toy {
     }
 
     fn forward(&self, x: &[f32], y: &mut [f32]) {
-        assert_eq!(x.len(), 1);
-        y.copy_from_slice(&self.0);
+        assert_eq!(2 * x.len(), y.len());
+        y.chunks_mut(2).for_each(|y| y.copy_from_slice(&self.0));
     }
 }
 

@@ -44,7 +44,10 @@ fn identity(text: &mut String, evidence: &Evidence) {
     for region in &evidence.regions {
         row(
             "proved region",
-            format!("{}, property `{}`, certificate `{}`", region.file, region.property, region.certificate),
+            format!(
+                "{}, {} arithmetic, property `{}`, certificate `{}`",
+                region.file, region.arithmetic, region.property, region.certificate
+            ),
         );
     }
     let _ = writeln!(text, "\n| source | SHA-256 |\n|---|---|");

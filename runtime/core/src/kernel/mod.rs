@@ -15,6 +15,7 @@ mod simd;
 pub mod sparse;
 mod vector;
 
+pub use blob::{Numbers, numbers};
 pub use geometry::{Geometry, pack_kernel};
 pub use layer::{AddRow, Layer, Linear, Panel, pack, pack_back, relu, relu_batch};
 pub use panels::{Chunk, Lanes, PANEL, Panels, ZERO, chunks, chunks_mut, padded};

@@ -8,9 +8,9 @@
 
 use super::reason::Reason;
 use super::region::Region;
-use crate::bounds::Bounds;
-use crate::lp::Relaxed;
-use crate::lp::exact::{self as lp, Outcome, Relation, System, exact, solve};
+use crate::bounds::{Bounds, Multipliers, Objective};
+use crate::lp::exact::{self as lp, Farkas, Outcome, Relation, System, exact, solve};
+use crate::lp::{Ray, Relaxed};
 use crate::property::{Disjunct, Row, Scope};
 use crate::report::Activity;
 use crate::search::guide::body::Body;
@@ -57,7 +57,10 @@ impl<'a> Search<'a> {
         let control = self.control;
         for _ in 0..self.tuning.exact.rounds {
             match solve(&system, None, &mut || control.stop().is_none()).map(|answer| answer.outcome) {
-                Ok(Outcome::Infeasible(farkas)) => return Ok(Reason::Infeasible(farkas)),
+                Ok(Outcome::Infeasible(farkas)) => {
+                    let told = if self.proves() { self.in_floats(tree, node, &farkas) } else { None };
+                    return Ok(told.unwrap_or(Reason::Infeasible(farkas)));
+                }
                 Ok(Outcome::Feasible(point)) => {
                     self.try_neighbours(disjunct, &point)?;
                     if !add_tangents(&mut system, disjunct, &outputs, &point, 0.0) {
@@ -91,6 +94,29 @@ impl<'a> Search<'a> {
             Relaxed::Infeasible(Some(ray)) => self.certify(tree, node, ray),
             _ => None,
         }
+    }
+
+    /// For a certificate: the multipliers as floats, if they still show it. Those of phases are β, so that a neuron's multiplier is
+    /// β where it is off and μ − β where it is on.
+    fn in_floats(&mut self, tree: &GoalTree<'a, '_>, node: &Phases, farkas: &Farkas) -> Option<Reason> {
+        let (region, rows) = (tree.region, tree.goal.disjunct.rows.len());
+        let mut found = farkas.rows[box_of(tree.goal.disjunct).rows.len()..].iter();
+        let hidden = (0..self.shape.last()).flat_map(|k| (0..self.shape.stages[k].width()).map(move |j| (k, j)));
+        let is_split = hidden.map(|(k, j)| region.bounds.is_undecided(k, j));
+        let mut multiplier = || found.next().map(|value| value.to_f64().unwrap_or(f64::NAN));
+        let mut beta =
+            is_split.map(|split| if split { multiplier() } else { Some(0.0) }).collect::<Option<Vec<f64>>>()?;
+        let mut weights = (0..rows).map(|_| multiplier()).collect::<Option<Vec<f64>>>()?;
+        let largest = |values: &[f64]| values.iter().copied().fold(0.0, f64::max);
+        let unit = if largest(&weights) > 0.0 { largest(&weights) } else { largest(&beta) };
+        weights.iter_mut().chain(&mut beta).for_each(|value| *value /= unit);
+        let terms: Vec<(f64, &Objective)> = weights.iter().copied().zip(&tree.goal.rows).collect();
+        let objective = Objective::combination(&terms, self.shape.inputs, self.shape.outputs());
+        let by = Multipliers::Phases(&beta);
+        let multipliers = region.bounder.multipliers(&node.bounds, &objective, by);
+        let of_stage = |k: usize| &multipliers[self.shape.start(k)..self.shape.start(k + 1)];
+        let neurons = (0..self.shape.last()).map(|k| of_stage(k).iter().map(|(_, nu)| *nu).collect()).collect();
+        self.certify(tree, node, Ray { rows: weights, neurons })
     }
 
     /// The disjunct's exact box, cut down to the region's (a cut lies inside, so it is exact as it stands), the phases, and

@@ -1,4 +1,4 @@
-//! The certificates of a suite's proofs: `pg-check` judges each as soon as it is written.
+//! Certificates, as `pg-check` judges them: of a suite's proofs as soon as they are written, of regions before they become code.
 
 use pg_check::judge::Slice;
 use pg_check::question::Question;
@@ -16,6 +16,9 @@ pub struct Certificate {
     /// What judging took, from the reading of the files on.
     pub seconds: f64,
     pub judgement: Judgement,
+    /// What an accepted one is about: `real` or `float32`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub arithmetic: Option<String>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -42,32 +45,48 @@ impl Certificate {
     /// Judges a file. Model and property may be packed: digests are of what is in them.
     pub fn judge(file: &Path, model: &Path, property: &Path) -> Certificate {
         let start = Instant::now();
-        let (bytes, judgement) = match std::fs::read(file) {
+        let (bytes, judged) = match std::fs::read(file) {
             Ok(bytes) => (bytes.len() as u64, guarded(|| judge(&bytes, model, property))),
-            Err(e) => (0, Judgement::Rejected(format!("cannot read {}: {e}", file.display()))),
+            Err(e) => (0, Err(Judgement::Rejected(format!("cannot read {}: {e}", file.display())))),
         };
-        Certificate { bytes, seconds: start.elapsed().as_secs_f64(), judgement }
+        let (judgement, arithmetic) = match judged {
+            Ok(arithmetic) => (Judgement::Accepted, Some(arithmetic.to_string())),
+            Err(other) => (other, None),
+        };
+        Certificate { bytes, seconds: start.elapsed().as_secs_f64(), judgement, arithmetic }
+    }
+
+    /// One that is about another arithmetic than the question does not answer it.
+    pub fn about(self, arithmetic: &str) -> Certificate {
+        match &self.arithmetic {
+            Some(other) if other != arithmetic => {
+                let why = format!("it is about {other} arithmetic, and the question about {arithmetic}");
+                Certificate { judgement: Judgement::Rejected(why), arithmetic: None, ..self }
+            }
+            _ => self,
+        }
     }
 }
 
-/// The error tells why there is nothing to judge by.
-fn judge(certificate: &[u8], model: &Path, property: &Path) -> Result<Judgement, String> {
+/// What an accepted certificate is about. The error within tells why it is rejected, the outer one why there is nothing to judge by.
+fn judge(certificate: &[u8], model: &Path, property: &Path) -> Result<Result<&'static str, String>, String> {
     let read = |path: &Path| files::read(path).map_err(|e| format!("cannot read {}: {e}", path.display()));
     let (model_bytes, property_bytes) = (read(model)?, read(property)?);
     let [model, property] = [model, property].map(Path::to_string_lossy);
     let question = Question::read((&model, &model_bytes), (&property, &property_bytes)).map_err(|e| e.to_string())?;
     let judged = question.judge(certificate, Slice::ALL, false);
-    Ok(judged.map_or_else(|rejected| Judgement::Rejected(rejected.to_string()), |_| Judgement::Accepted))
+    Ok(judged.map(|found| found.arithmetic()).map_err(|rejected| rejected.to_string()))
 }
 
 /// A number that overflows ends the judgement and nothing else: what is not shown is rejected.
-fn guarded(judge: impl FnOnce() -> Result<Judgement, String> + UnwindSafe) -> Judgement {
+fn guarded<T>(judge: impl FnOnce() -> Result<Result<T, String>, String> + UnwindSafe) -> Result<T, Judgement> {
     let panicked = |panic: Box<dyn std::any::Any + Send>| {
         let text = panic.downcast_ref::<&str>().map(|text| text.to_string());
         let text = text.or_else(|| panic.downcast_ref::<String>().cloned());
-        Ok(Judgement::Rejected(text.unwrap_or_else(|| "the judge failed".into())))
+        Ok(Err(text.unwrap_or_else(|| "the judge failed".into())))
     };
-    catch_unwind(judge).unwrap_or_else(panicked).unwrap_or_else(Judgement::Unusable)
+    let judged = catch_unwind(judge).unwrap_or_else(panicked).map_err(Judgement::Unusable)?;
+    judged.map_err(Judgement::Rejected)
 }
 
 /// A number of bytes, to two digits where it has more.
@@ -84,9 +103,9 @@ mod tests {
 
     #[test]
     fn a_judge_that_fails_has_not_accepted() {
-        let failed = guarded(|| panic!("attempt to add with overflow"));
-        assert_eq!(failed.to_string(), "rejected: attempt to add with overflow");
-        assert_eq!(guarded(|| Err("no model".into())), Judgement::Unusable("no model".into()));
+        let failed = guarded::<()>(|| panic!("attempt to add with overflow"));
+        assert_eq!(failed.unwrap_err().to_string(), "rejected: attempt to add with overflow");
+        assert_eq!(guarded::<()>(|| Err("no model".into())), Err(Judgement::Unusable("no model".into())));
     }
 
     #[test]
@@ -110,5 +129,14 @@ mod tests {
             assert_eq!(serde_json::from_str::<Judgement>(&text).unwrap(), judgement);
         }
         assert_eq!(serde_json::to_value(Judgement::Accepted).unwrap(), "accepted");
+    }
+
+    #[test]
+    fn a_certificate_about_another_arithmetic_does_not_count() {
+        let arithmetic = Some("real".to_string());
+        let found = Certificate { bytes: 9, seconds: 0.1, judgement: Judgement::Accepted, arithmetic };
+        assert_eq!(found.clone().about("real"), found);
+        let why = found.about("float32").judgement.to_string();
+        assert_eq!(why, "rejected: it is about real arithmetic, and the question about float32");
     }
 }
