@@ -10,7 +10,7 @@ use crate::files::{remove, sha256, write_atomically};
 use crate::options::{Options, Semantics};
 use crate::property::Property;
 use crate::report::{Activity, Control, Counters, Times};
-use crate::search::{self, Outcome};
+use crate::search::{self, Asked, Outcome};
 use crate::tuning::Tuning;
 use crate::verdict::{StopReason, Verdict};
 use clap::Args;
@@ -90,13 +90,12 @@ impl Run {
     pub fn answer(&self, network: &dyn Network, question: &Question) -> Result<u8, String> {
         let options = self.options_of(network, question)?;
         let certificate = self.proof()?.map(|path| self.certificate(path, network, question, &options)).transpose()?;
-        self.conduct(network, question, &options, GRACE, || {
-            let (property, control) = (&question.property, &*self.control);
+        self.conduct(network, question, &options, GRACE, |Asked { network, property, options, tuning, control }| {
             Ok(match certificate {
                 Some((journal, heading)) => {
-                    search::prove(network, property, &options, &Tuning::default(), control, (journal, &heading))
+                    search::prove(network, property, options, tuning, control, (journal, &heading))
                 }
-                None => search::verify(network, property, &options, control),
+                None => search::verify_tuned(network, property, options, tuning, control),
             })
         })
     }
@@ -127,7 +126,7 @@ impl Run {
         question: &Question,
         options: &Options,
         grace: Duration,
-        search: impl FnOnce() -> Result<Outcome, String> + Send,
+        search: impl FnOnce(Asked) -> Result<Outcome, String> + Send,
     ) -> Result<u8, String> {
         for note in question.notes.iter().filter(|_| !self.outputs.quiet) {
             say(&format!("note: {note}\n"));
@@ -136,7 +135,9 @@ impl Run {
         signals::catch(self.control.clone(), status.clone());
         let (sender, receiver) = mpsc::channel();
         let search = move || {
-            let _ = sender.send(search());
+            let tuning = Tuning::default();
+            let (property, control) = (&question.property, &*self.control);
+            let _ = sender.send(search(Asked { network, property, options, tuning: &tuning, control }));
         };
         thread::scope(|scope| {
             let builder = thread::Builder::new().name("search".into()).stack_size(STACK);

@@ -8,7 +8,6 @@ use crate::search::{Asked, Outcome};
 use crate::split::files::{About, Folder, part_of};
 use crate::split::gather::OpenPart;
 use crate::split::work;
-use crate::tuning::Tuning;
 use crate::verdict::Verdict;
 use clap::Args;
 use pg_core::Network;
@@ -77,15 +76,8 @@ impl Split {
         refuse_paper(&options)?;
         let (about, proof) = (about(network, &question, &options), run.proof()?);
         let semantics = options.semantics_of(&question.property);
-        let (tuning, heading) = (Tuning::default(), heading(network, question.sha256.clone(), semantics));
-        let code = run.conduct(network, &question, &options, PATIENCE, || {
-            let asked = Asked {
-                network,
-                property: &question.property,
-                options: &options,
-                tuning: &tuning,
-                control: &run.control,
-            };
+        let heading = heading(network, question.sha256.clone(), semantics);
+        let code = run.conduct(network, &question, &options, PATIENCE, |asked| {
             work::split(asked, about, &self.output, self.parts as usize, &heading, proof)
         })?;
         if !run.outputs.quiet && self.output.join("root").exists() {
@@ -100,12 +92,8 @@ pub fn decide_part(network: &dyn Network, run: &Run, question: &Question, part: 
     let options = run.options_of(network, question)?;
     let (dir, name) = part_of(part)?;
     let folder = Folder { dir, about: about(network, question, &options) };
-    let (tuning, proof) = (Tuning::default(), run.proof()?);
-    run.conduct(network, question, &options, GRACE, || {
-        let asked =
-            Asked { network, property: &question.property, options: &options, tuning: &tuning, control: &run.control };
-        work::solve(asked, &folder, &name, proof)
-    })
+    let proof = run.proof()?;
+    run.conduct(network, question, &options, GRACE, |asked| work::solve(asked, &folder, &name, proof))
 }
 
 impl Merge {
@@ -119,16 +107,9 @@ impl Merge {
         let options = run.options_of(network, &question)?;
         let folder = Folder { dir: self.dir.clone(), about: about(network, &question, &options) };
         let semantics = options.semantics_of(&question.property);
-        let (tuning, heading) = (Tuning::default(), heading(network, question.sha256.clone(), semantics));
+        let heading = heading(network, question.sha256.clone(), semantics);
         let (notes, proof) = (Mutex::new(String::new()), run.proof()?);
-        let code = run.conduct(network, &question, &options, PATIENCE, || {
-            let asked = Asked {
-                network,
-                property: &question.property,
-                options: &options,
-                tuning: &tuning,
-                control: &run.control,
-            };
+        let code = run.conduct(network, &question, &options, PATIENCE, |asked| {
             let proof = proof.map(|path| (path, &heading));
             let (mut outcome, open) = work::merge(asked, &folder, proof)?;
             let mut told = list(&folder, &open);
