@@ -3,6 +3,7 @@
 //! The crate depends on `core` alone. Its kernels and bounds are fixed files of `templates/embedded`; what is generated are the
 //! weights, one line a stage, and the [evidence] of what all of it is. [`Device`] holds every decision; emission only writes.
 
+mod bounds;
 mod budget;
 mod device;
 mod elf;
@@ -62,7 +63,7 @@ fn sources(device: &Device) -> Vec<File> {
         File::text(".gitignore", include_str!("../../../templates/gitignore").into()),
         File::text("README.md", readme(device)),
         File::text("src/bound.rs", include_str!("../../../templates/embedded/bound.rs").into()),
-        File::text("src/certify.rs", text::certify(device)),
+        File::text("src/certify.rs", bounds::certify(device)),
         File::text("src/lib.rs", text::library(device)),
         File::text("src/map.rs", include_str!("../../../templates/embedded/map.rs").into()),
         File::text("src/network.rs", text::network(device)),
