@@ -10,6 +10,7 @@
 //! inputs, which may be negative, are charged a unit times the largest input instead. Sums are rounded down.
 
 use crate::Refused;
+use crate::contract::{Inequality, Term};
 use crate::fixed::{Fixed, small};
 use crate::form::Form;
 use crate::hull::Turn;
@@ -101,15 +102,7 @@ impl<'n> Bounder<'n> {
 
     /// A lower bound of a function on a region, in units of 2^−80.
     pub fn bound(&mut self, region: &Region, start: &Start, rule: Rule) -> Result<i128, Refused> {
-        self.mu.fill(0);
-        self.turns.clear();
-        self.exponents.fill(None);
-        (self.rounded, self.total) = (0, Total(start.constant));
-        if !start.x.is_empty() {
-            self.exponents[0] = Some(start.exponent + WHOLE);
-            start.x.iter().for_each(|&(i, a)| self.mu[i] = i128::from(a) << WHOLE);
-        }
-        self.pass(region, start.stage, start.exponent, &start.nu)?;
+        self.begin(region, start)?;
         for stage in (0..start.stage).rev() {
             if self.exponents[stage + 1].is_some() || matches!(rule, Rule::Node(_) | Rule::Given(_)) {
                 self.relax(region, stage, rule, start.factor)?;
@@ -119,10 +112,39 @@ impl<'n> Bounder<'n> {
         Ok(self.total.0)
     }
 
+    /// That a function is at most 0, of what it reads. Coefficients are rounded down, which inputs pay for, and activations are not
+    /// negative.
+    pub fn at_most_zero(&mut self, region: &Region, start: &Start) -> Result<Inequality, Refused> {
+        self.begin(region, start)?;
+        let (slopes, scale) = self.slopes(region)?;
+        let term = |(variable, weight), scale| Term { variable, is_read: true, weight, scale };
+        let mut terms: Vec<Term> = slopes.into_iter().enumerate().map(|item| term(item, scale)).collect();
+        for stage in 0..start.stage {
+            let variables = self.net.starts[stage]..self.net.starts[stage + 1];
+            let excess = excess(&self.mu[variables.clone()]);
+            let scale = self.exponents[stage + 1].unwrap_or(WHOLE) - excess as i32;
+            terms.extend(variables.map(|variable| term((variable, (self.mu[variable] >> excess) as i64), scale)));
+        }
+        Ok(Inequality { terms, limit: -self.total.0 })
+    }
+
+    /// Replaces what a function begins with by what that reads.
+    fn begin(&mut self, region: &Region, start: &Start) -> Result<(), Refused> {
+        self.mu.fill(0);
+        self.turns.clear();
+        self.exponents.fill(None);
+        (self.rounded, self.total) = (0, Total(start.constant));
+        if !start.x.is_empty() {
+            self.exponents[0] = Some(start.exponent + WHOLE);
+            start.x.iter().for_each(|&(i, a)| self.mu[i] = i128::from(a) << WHOLE);
+        }
+        self.pass(region, start.stage, start.exponent, &start.nu)
+    }
+
     /// Chooses the multipliers of a stage's neurons, adds their terms, and passes them on.
     fn relax(&mut self, region: &Region, stage: usize, rule: Rule, factor: i64) -> Result<(), Refused> {
         let variables = self.net.starts[stage]..self.net.starts[stage + 1];
-        let hull = region.hull.as_ref().filter(|hull| hull.spread[stage]);
+        let hull = region.hull.as_ref().filter(|_| self.net.layers[stage].reads_inputs_alone);
         let kept = self.exponents[stage + 1].unwrap_or(WHOLE);
         let mut excess = excess(&self.mu[variables.clone()]).max(kept.saturating_sub(FINEST).max(0) as u32);
         if let Rule::Given(node) = rule {
@@ -137,6 +159,7 @@ impl<'n> Bounder<'n> {
             let (l, u) = region.of(neuron);
             let is_undecided = l < 0 && u > 0;
             let nu = match (rule, hull) {
+                _ if region.base == Some(stage) => 0,
                 (Rule::Node(node), _) if node.phase[neuron] == Phase::On => {
                     mu - scaled(node.beta[neuron], factor, exponent)?
                 }
@@ -151,8 +174,8 @@ impl<'n> Bounder<'n> {
                 (Rule::Node(node), _) if is_undecided && mu >= 0 => {
                     (i128::from(mu) * i128::from(node.alpha[neuron]) / 255) as i64
                 }
-                (Rule::Node(_), Some(hull)) if is_undecided => {
-                    self.turns.push(hull.turn(neuron, -mu, exponent)?);
+                (Rule::Node(_), Some(_)) if is_undecided => {
+                    self.turns.push(Turn { stage, j, times: -mu, exponent });
                     continue;
                 }
                 (Rule::Adaptive, _) if is_undecided && mu > 0 && u > -l => mu,
@@ -198,22 +221,28 @@ impl<'n> Bounder<'n> {
         self.total.add(bias, exponent + layer.bias_scale)
     }
 
-    /// Adds the least value over the box, with the neurons that are left to it spread over the inputs.
-    fn least(&mut self, region: &Region) -> Result<(), Refused> {
+    /// The coefficients of the inputs, rounded, and the exponent of their unit; what rounding them may cost is taken.
+    fn slopes(&mut self, region: &Region) -> Result<(Vec<i64>, i32), Refused> {
         let (cube, a) = (&region.cube, &self.mu[..self.net.inputs]);
         let excess = excess(a);
-        let slopes: Vec<i64> = a.iter().map(|a| (a >> excess) as i64).collect();
+        let slopes = a.iter().map(|a| (a >> excess) as i64).collect();
         let (exponent, size) = (self.exponents[0].unwrap_or(WHOLE), cube.sizes());
         self.total.add(-(size * i128::from(self.rounded)), exponent + cube.grid)?;
         let exponent = exponent - excess as i32;
         if excess > 0 {
             self.total.add(-size, exponent + cube.grid)?;
         }
+        Ok((slopes, exponent))
+    }
+
+    /// Adds the least value over the box, with the neurons that are left to it spread over the inputs.
+    fn least(&mut self, region: &Region) -> Result<(), Refused> {
+        let (slopes, exponent) = self.slopes(region)?;
         if let Some(hull) = region.hull.as_ref().filter(|_| !self.turns.is_empty()) {
-            return hull.spread(&slopes, exponent, &mut self.turns, &mut self.total);
+            return hull.spread(region, (&slopes, exponent), &mut self.turns, &mut self.total);
         }
         self.form = Form { constant: self.total.0, slopes, exponent };
-        self.total = Total(self.form.least(cube)?);
+        self.total = Total(self.form.least(&region.cube)?);
         Ok(())
     }
 }

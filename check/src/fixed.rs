@@ -22,6 +22,7 @@ pub struct Layer {
     pub scale: i32,
     pub bias_scale: i32,
     pub rows: Vec<Row>,
+    pub reads_inputs_alone: bool,
 }
 
 pub struct Row {
@@ -57,8 +58,7 @@ impl Row {
         self.parts.iter().flat_map(|part| &part.terms)
     }
 
-    fn new(row: &onnx::Row, layer: &Layer, starts: &[usize], is_float32: bool) -> Result<Row, Refused> {
-        let &Layer { scale, bias_scale, .. } = layer;
+    fn new(row: &onnx::Row, [scale, bias_scale]: [i32; 2], starts: &[usize], is_float32: bool) -> Result<Row, Refused> {
         let (mut parts, mut is_exact) = (Vec::<Part>::new(), true);
         for (column, weight) in &row.terms {
             let low = small(weight.floor_scaled(scale))?;
@@ -82,22 +82,15 @@ impl Row {
 }
 
 impl Layer {
-    /// Whether it reads nothing but inputs.
-    pub fn reads_inputs_alone(&self) -> bool {
-        self.rows.iter().flat_map(|row| &row.parts).all(|part| part.source == 0)
-    }
-
     fn new(rows: &[onnx::Row], starts: &[usize], is_float32: bool) -> Result<Layer, Refused> {
         let weights = rows.iter().flat_map(|row| row.terms.iter().map(|(_, weight)| weight));
         let scale = WEIGHT_BITS - weights.map(size).max().unwrap_or(0);
         let biases = rows.iter().flat_map(|row| [&row.bias, &row.bias_error]);
         let bias_scale = BIAS_BITS - biases.map(size).max().unwrap_or(0);
-        let mut layer = Layer { scale, bias_scale, rows: vec![] };
-        for row in rows {
-            let row = Row::new(row, &layer, starts, is_float32)?;
-            layer.rows.push(row);
-        }
-        Ok(layer)
+        let rows = rows.iter().map(|row| Row::new(row, [scale, bias_scale], starts, is_float32));
+        let rows = rows.collect::<Result<Vec<_>, _>>()?;
+        let reads_inputs_alone = rows.iter().flat_map(|row| &row.parts).all(|part| part.source == 0);
+        Ok(Layer { scale, bias_scale, rows, reads_inputs_alone })
     }
 }
 

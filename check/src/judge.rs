@@ -5,8 +5,9 @@
 //! a matter of their form alone, and is checked in every slice; the leaves, each of which is one bound or few, are dealt out.
 
 use crate::bound::{Bounder, Node, Rule, Start};
+use crate::contract::{Inequality, Term};
 use crate::file::Reader;
-use crate::fixed::Fixed;
+use crate::fixed::{Fixed, small};
 use crate::goal::combined;
 use crate::hull::Hull;
 use crate::number::Dyadic;
@@ -15,6 +16,7 @@ use crate::property::{Disjunct, Property};
 use crate::region::{Cube, Region, UNIT};
 use crate::{Refused, refuse, refused, require, sha256};
 use std::fmt::{self, Write};
+use std::rc::Rc;
 
 pub const MAGIC: &[u8; 4] = b"PGC1";
 
@@ -25,6 +27,10 @@ const BOUND: u8 = 2;
 const CLOSE: u8 = 3;
 const CELLS: u8 = 4;
 const CLOSED: u8 = 5;
+const PLANE: u8 = 6;
+
+/// Bits behind the point of the scale of a sum of two neurons.
+const SCALE: i32 = 40;
 
 /// How something is proved.
 const RULE: u8 = 0;
@@ -185,12 +191,13 @@ impl<'j> Judge<'j> {
         loop {
             let kind = self.file.byte()?;
             self.summary.records += 1;
-            if region.is_none() && matches!(kind, BOUND | CLOSE) {
+            if region.is_none() && matches!(kind, BOUND | PLANE | CLOSE) {
                 let made = Region::new(self.net, cube.clone())?;
-                region = Some(Region { hull: Some(Hull::new(&made)?), ..made });
+                region = Some(Region { hull: Some(Rc::new(Hull::new(&made))), ..made });
             }
             match (kind, &mut region) {
                 (BOUND, Some(region)) => self.bound(region)?,
+                (PLANE, Some(region)) => self.plane(region)?,
                 (CLOSE, Some(region)) => {
                     let disjunct = self.file.number()?;
                     open.remove(position(&open, disjunct)?);
@@ -217,28 +224,63 @@ impl<'j> Judge<'j> {
     }
 
     /// A bound of a neuron's side, which the table then has.
-    fn bound(&mut self, region: &mut Region) -> Result<(), Refused> {
+    fn bound(&mut self, region: &mut Region<'j>) -> Result<(), Refused> {
         let stage = self.file.below(self.net.last(), "stage")?;
-        let sides = self.file.below(2 * self.net.layers[stage].rows.len(), "side")?;
-        let (neuron, side) = (sides / 2, sides % 2);
+        let side = self.side(stage)?;
+        let start = Start::side(stage, side / 2, side % 2);
+        let value = self.proved(region, start, Some(side))?;
+        region.set(stage, side / 2, side % 2, value)
+    }
+
+    /// A bound of a neuron's side and so many times another's, which then cuts what the two can be together.
+    fn plane(&mut self, region: &mut Region<'j>) -> Result<(), Refused> {
+        let stage = self.file.below(self.net.last(), "stage")?;
+        let (first, second, scale) = (self.side(stage)?, self.side(stage)?, self.file.weight()?);
+        let whole = small(scale.floor_scaled(SCALE).filter(|_| scale.exponent >= -SCALE))?;
+        require(first / 2 != second / 2 && whole < 1 << 49, "two neurons, or a scale, that are not to be summed up")?;
+        let sign = |side: usize| 1 - 2 * (side % 2) as i64;
+        let nu = vec![(first / 2, sign(first) << SCALE), (second / 2, sign(second) * whole)];
+        let term = |&(j, nu): &(usize, i64)| Term {
+            variable: self.net.starts[stage] + j,
+            is_read: false,
+            weight: -nu,
+            scale: SCALE,
+        };
+        let terms = nu.iter().map(term).collect();
+        let start = Start { nu, exponent: SCALE, ..Start::side(stage, 0, 0) };
+        let value = self.proved(region, start, None)?;
+        let limit = value.floor_scaled(UNIT).ok_or_else(Refused::overflow)?;
+        Rc::make_mut(&mut region.planes).push((stage, Inequality { terms, limit: -limit }));
+        Ok(())
+    }
+
+    /// The number of a side of a stage's neurons.
+    fn side(&mut self, stage: usize) -> Result<usize, Refused> {
+        self.file.below(2 * self.net.layers[stage].rows.len(), "side")
+    }
+
+    /// Reads a value and the proof that a function, perhaps a side of a neuron, is at least that.
+    fn proved(&mut self, region: &mut Region<'j>, start: Start, side: Option<usize>) -> Result<Dyadic, Refused> {
         let value = self.file.float()?;
         let Dyadic { mantissa, exponent } = value;
         let least = value.ceil_scaled(UNIT).ok_or_else(Refused::overflow)?;
+        let stage = start.stage;
         region.refresh(stage)?;
-        let start = Start::side(stage, neuron, side);
-        let sign = start.nu[0].1;
-        self.say(|| format!("bound: stage {stage} neuron {neuron} times {sign} is at least {mantissa}·2^{exponent}"));
+        self.say(|| {
+            let sum = start.nu.iter().map(|(j, nu)| format!("{nu} times neuron {j}")).collect::<Vec<_>>().join(" and ");
+            format!("bound: stage {stage}, {sum} is at least {mantissa}·2^{}", exponent + start.exponent)
+        });
         match self.file.byte()? {
             RULE => {
-                let is_shown = !self.is_mine()
-                    || region.interval(stage, neuron)?[side] >= least
-                    || self.by_rule(region, &start, least)?;
-                require(is_shown, "the neuron is not bounded so by any rule")?;
+                let by_interval = |side: usize| Ok(region.interval(stage, side / 2)?[side % 2] >= least);
+                let is_shown =
+                    !self.is_mine() || side.map_or(Ok(false), by_interval)? || self.by_rule(region, &start, least)?;
+                require(is_shown, "it is not bounded so by any rule")?;
             }
             TREE => self.tree(region, &Claim::Function(start), least)?,
             kind => return unknown("proof", kind),
         }
-        region.set(stage, neuron, side, value)
+        Ok(value)
     }
 
     /// Whether one of the two rules shows that a function is at least a value.
@@ -248,7 +290,7 @@ impl<'j> Judge<'j> {
     }
 
     /// Closes a disjunct on the region: what is positive is at least one unit.
-    fn close(&mut self, region: &mut Region, disjunct: usize) -> Result<(), Refused> {
+    fn close(&mut self, region: &mut Region<'j>, disjunct: usize) -> Result<(), Refused> {
         let property = self.property;
         let rows = &property.disjuncts[disjunct];
         region.refresh(self.net.last())?;

@@ -8,6 +8,7 @@
 
 pub mod bound;
 pub mod cells;
+pub mod contract;
 pub mod file;
 pub mod fixed;
 pub mod form;

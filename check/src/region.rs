@@ -3,10 +3,12 @@
 //! Everything is an integer times a power of two. The box is rounded outward to 48 bits, and so are bounds, which begin as
 //! what intervals say: each neuron's range from the ranges of what it reads.
 
+use crate::contract::{Conditions, Inequality};
 use crate::fixed::{Fixed, ROUNDING, small};
 use crate::hull::Hull;
 use crate::number::{Dyadic, Ratio, bits, shift_down};
 use crate::{Refused, refused};
+use std::rc::Rc;
 
 /// The unit of sums: 2^−80.
 pub const UNIT: i32 = 80;
@@ -24,6 +26,7 @@ pub struct Cube {
     pub upper: Vec<i64>,
 }
 
+#[derive(Clone)]
 pub struct Region<'n> {
     pub net: &'n Fixed,
     pub cube: Cube,
@@ -36,7 +39,15 @@ pub struct Region<'n> {
     pub off: Vec<i128>,
     pub fresh: usize,
     /// None if no neuron is spread over the inputs.
-    pub hull: Option<Hull>,
+    pub hull: Option<Rc<Hull>>,
+    /// A stage whose neurons have no multipliers: what is behind it is bounded by its neurons' bounds.
+    pub base: Option<usize>,
+    /// What two neurons of a stage can be together.
+    pub planes: Rc<Vec<(usize, Inequality)>>,
+    /// What the counterexamples meet that the bounds are about; none if they are about all inputs.
+    pub conditions: Option<Rc<Conditions>>,
+    /// That inequalities contradict the bounds.
+    pub is_void: bool,
 }
 
 impl Cube {
@@ -61,9 +72,13 @@ impl Cube {
 
 impl<'n> Region<'n> {
     /// With what intervals say of every hidden neuron.
-    pub fn new(net: &'n Fixed, cube: Cube) -> Result<Region<'n>, Refused> {
+    pub fn new(net: &'n Fixed, mut cube: Cube) -> Result<Region<'n>, Refused> {
+        // So that every side has a middle.
+        cube.lower.iter_mut().zip(&cube.upper).for_each(|(l, u)| *l -= (u - *l) & 1);
         let (grids, off) = (vec![cube.grid], vec![0; net.first(net.last() + 1)]);
-        let mut region = Region { net, cube, grids, sides: vec![], off, fresh: 0, hull: None };
+        let (sides, planes, fresh, is_void) = (vec![], Rc::default(), 0, false);
+        let (hull, base, conditions) = (None, None, None);
+        let mut region = Region { net, cube, grids, sides, off, fresh, hull, base, planes, conditions, is_void };
         for stage in 0..net.last() {
             region.refresh(stage)?;
             let width = net.layers[stage].rows.len();
@@ -169,7 +184,7 @@ impl<'n> Region<'n> {
 
     /// Whether bounds contradict each other, so that no input is left.
     pub fn is_empty(&self) -> bool {
-        self.sides.iter().any(|[low, negated]| low + negated > 0)
+        self.is_void || self.sides.iter().any(|[low, negated]| low + negated > 0)
     }
 
     /// Moves a side to a proved value, in units of 2^−80, if that is tighter.

@@ -1,81 +1,109 @@
 //! Trees over phases, in preorder: what is claimed holds at every leaf, by the leaf's multipliers.
 //!
-//! The table of bounds is that of the node under way. A phase is a bound; bounds that rules give under phases hold below
-//! their node alone. On the way back everything is as it was. Where the bounds of a neuron contradict each
-//! other no input has the phases of the way, and nothing is left to show.
+//! The region is that of the node under way. A phase is a bound, and so is a cut of a neuron; what rules and inequalities give under
+//! them holds below their node alone. On the way back everything is as it was. Where bounds contradict each other no input
+//! has the phases of the way, and nothing is left to show.
 
 use crate::bound::{Phase, Rule, Start};
+use crate::contract::Conditions;
 use crate::file::Reader;
 use crate::goal::combined;
 use crate::judge::{Claim, Judge, unknown};
+use crate::number::Dyadic;
 use crate::region::Region;
-use crate::{Refused, require};
+use crate::{Refused, refused, require};
+use std::rc::Rc;
 
-/// What is to be undone or done on the way back.
-enum Step {
-    /// A neuron that is split, and its bounds before; while it is off, its other phase is still to come.
-    Split(usize, [i64; 2]),
-    /// All bounds and what neurons may be off by, before rules moved them.
-    Bounds(Vec<[i64; 2]>, Vec<i128>),
+/// A node on the way, and the region as it was there.
+struct Step<'n> {
+    before: Region<'n>,
+    /// The neuron that is cut, and where, while what is above is still to come.
+    above: Option<(usize, Dyadic)>,
+    /// The neuron whose phase is fixed.
+    phase: Option<usize>,
 }
 
 impl<'j> Judge<'j> {
     /// Reads a tree: at every leaf the claim is at least a value.
-    pub fn tree(&mut self, region: &mut Region, claim: &Claim, least: i128) -> Result<(), Refused> {
+    pub fn tree(&mut self, region: &mut Region<'j>, claim: &Claim, least: i128) -> Result<(), Refused> {
         for neuron in 0..self.node.alpha.len() {
             let (l, u) = region.of(neuron);
             self.node.alpha[neuron] = if u > -l { 255 } else { 0 };
         }
         self.node.phase.fill(Phase::Open);
         self.changes()?;
-        let mut path = Vec::new();
+        let mut path: Vec<Step> = Vec::new();
         loop {
-            match self.file.byte()? {
-                kind @ (0 | 2) => {
-                    self.leaf(region, claim, least, &path, kind == 2)?;
-                    if !self.turn(region, &mut path) {
-                        return Ok(());
+            let kind = self.file.byte()?;
+            if let 0 | 2 = kind {
+                self.leaf(region, claim, least, &path, kind == 2)?;
+                if self.turn(region, &mut path)? { continue } else { return Ok(()) }
+            }
+            let mut step = Step { before: region.clone(), above: None, phase: None };
+            match kind {
+                1 | 4 => {
+                    let neuron = self.file.below(self.node.phase.len(), "neuron")?;
+                    if kind == 1 {
+                        require(self.node.phase[neuron] == Phase::Open, "a neuron is split twice")?;
+                        (self.node.phase[neuron], step.phase) = (Phase::Off, Some(neuron));
                     }
+                    let at = if kind == 1 { Dyadic::ZERO } else { self.file.double()? };
+                    self.say(|| format!("  split neuron {neuron} at {}·2^{}", at.mantissa, at.exponent));
+                    step.above = Some((neuron, at));
+                    self.cut(region, neuron, 1, at)?;
                 }
-                1 => path.push(self.split(region)?),
                 3 => {
                     let from = self.file.below(self.net.last(), "stage")?;
-                    path.push(Step::Bounds(region.sides.clone(), region.off.clone()));
                     self.say(|| format!("  bounds by rules from stage {from} on"));
                     self.bound_again(region, from)?;
                 }
-                kind => return unknown("node", kind),
+                5 => {
+                    let stage = self.file.below(self.net.last(), "stage")?;
+                    self.say(|| format!("  what is behind stage {stage}"));
+                    region.base = Some(stage);
+                    self.contract(region)?;
+                }
+                6 => {
+                    self.say(|| "  bounds of counterexamples".into());
+                    let Claim::Combination(disjunct) = claim else { return unknown("claim about such a node", 6) };
+                    let row = |row| combined(disjunct, &[(row, Dyadic::ONE)], self.net.last());
+                    let rows = (0..disjunct.rows.len()).map(row).collect::<Result<_, _>>()?;
+                    region.conditions = Some(Rc::new(Conditions::new(region, &mut self.bounder, rows)?));
+                    self.contract(region)?;
+                }
+                _ => return unknown("node", kind),
             }
+            path.push(step);
         }
     }
 
-    /// Splits a neuron: its first phase, off, is under way.
-    fn split(&mut self, region: &mut Region) -> Result<Step, Refused> {
-        let neuron = self.file.below(self.node.phase.len(), "neuron")?;
-        require(self.node.phase[neuron] == Phase::Open, "a neuron is split twice")?;
-        self.say(|| format!("  split neuron {neuron}"));
-        let before = region.sides[neuron];
-        (region.sides[neuron][1], self.node.phase[neuron]) = (before[1].max(0), Phase::Off);
-        Ok(Step::Split(neuron, before))
+    /// Below a cut of a neuron, for side 1, or above it, for side 0: that, and what follows from it.
+    fn cut(&mut self, region: &mut Region, neuron: usize, side: usize, at: Dyadic) -> Result<(), Refused> {
+        let stage = self.net.starts.partition_point(|&start| start <= neuron + self.net.inputs) - 1;
+        let at = if side == 0 { at } else { Dyadic { mantissa: -at.mantissa, ..at } };
+        let end = at.floor_scaled(region.grids[stage + 1]).and_then(|end| i64::try_from(end).ok());
+        let own = &mut region.sides[neuron][side];
+        *own = (*own).max(end.ok_or_else(|| refused("a cut is too large"))?);
+        self.contract(region)
     }
 
-    /// Goes back to the last neuron that is not on yet, and switches it on; false if there is none.
-    fn turn(&mut self, region: &mut Region, path: &mut Vec<Step>) -> bool {
+    fn contract(&mut self, region: &mut Region) -> Result<(), Refused> {
+        if self.is_text() { Ok(()) } else { region.contract(&mut self.bounder) }
+    }
+
+    /// Goes back to the last neuron of which what is above is to come, and goes there; false if there is none.
+    fn turn(&mut self, region: &mut Region<'j>, path: &mut Vec<Step<'j>>) -> Result<bool, Refused> {
         while let Some(step) = path.pop() {
-            match step {
-                Step::Bounds(sides, off) => (region.sides, region.off) = (sides, off),
-                Step::Split(neuron, before) if self.node.phase[neuron] == Phase::Off => {
-                    region.sides[neuron] = [before[0].max(0), before[1]];
-                    self.node.phase[neuron] = Phase::On;
-                    path.push(step);
-                    return true;
-                }
-                Step::Split(neuron, before) => {
-                    (region.sides[neuron], self.node.phase[neuron]) = (before, Phase::Open);
-                }
+            *region = step.before.clone();
+            if let Some((neuron, at)) = step.above {
+                step.phase.iter().for_each(|&neuron| self.node.phase[neuron] = Phase::On);
+                path.push(Step { above: None, ..step });
+                self.cut(region, neuron, 0, at)?;
+                return Ok(true);
             }
+            step.phase.iter().for_each(|&neuron| self.node.phase[neuron] = Phase::Open);
         }
-        false
+        Ok(false)
     }
 
     /// Moves the bounds of undecided neurons, from a stage on, to what rules say under the bounds so far.
@@ -134,10 +162,8 @@ impl<'j> Judge<'j> {
             }
         } else {
             before = self.changes()?;
-            for step in path {
-                if let Step::Split(neuron, _) = step {
-                    self.node.beta[*neuron] = self.file.weight()?;
-                }
+            for neuron in path.iter().filter_map(|step| step.phase) {
+                self.node.beta[neuron] = self.file.weight()?;
             }
         }
         let by = if is_given { "given multipliers".into() } else { format!("{} parts changed", before.len()) };

@@ -228,7 +228,7 @@ impl CompactStage {
             alpha: room(),
             triangle: room(),
             edges: edges.map(|(edge, map)| CompactEdge::new(live.index(edge.from), map)).collect(),
-            is_spread: data.edges.iter().all(|edge| edge.from == live.base),
+            is_spread: live.base == Source::Input && data.edges.iter().all(|edge| edge.from == Source::Input),
             terms: neurons.terms,
         };
         for (slot, &j) in neurons.all.iter().enumerate() {
