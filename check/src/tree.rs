@@ -84,6 +84,7 @@ impl<'j> Judge<'j> {
         let end = at.floor_scaled(region.grids[stage + 1]).and_then(|end| i64::try_from(end).ok());
         let own = &mut region.sides[neuron][side];
         *own = (*own).max(end.ok_or_else(|| refused("a cut is too large"))?);
+        region.fresh = region.fresh.min(stage + 1);
         self.contract(region)
     }
 
@@ -108,7 +109,8 @@ impl<'j> Judge<'j> {
 
     /// Moves the bounds of undecided neurons, from a stage on, to what rules say under the bounds so far.
     fn bound_again(&mut self, region: &mut Region, from: usize) -> Result<(), Refused> {
-        let (net, from) = (self.net, if self.is_text() { usize::MAX } else { from });
+        let (net, is_over) = (self.net, self.is_text() || region.is_empty());
+        let from = if is_over { usize::MAX } else { from };
         for (stage, j, neuron) in net.hidden().filter(|&(stage, ..)| stage >= from) {
             region.refresh(stage)?;
             for rule in [Rule::Adaptive, Rule::Parallel] {

@@ -25,10 +25,22 @@ const BOUND: u8 = 2;
 const CLOSE: u8 = 3;
 const CELLS: u8 = 4;
 const CLOSED: u8 = 5;
+const PLANE: u8 = 6;
 
 /// How a bound or a goal is proved.
 pub const RULE: u8 = 0;
 pub const TREE: u8 = 1;
+
+/// The nodes of trees.
+pub mod node {
+    pub const LEAF: u8 = 0;
+    pub const PHASE: u8 = 1;
+    pub const GIVEN: u8 = 2;
+    pub const RULES: u8 = 3;
+    pub const CUT: u8 = 4;
+    pub const BEHIND: u8 = 5;
+    pub const COUNTEREXAMPLES: u8 = 6;
+}
 
 /// What a certificate is about: digests in hexadecimal.
 pub struct Heading<'h> {
@@ -42,6 +54,9 @@ pub struct Heading<'h> {
 
 /// A region of the journal: disjuncts of one box.
 pub type RegionId = u32;
+
+/// Half-spaces of the neurons of a stage that a sweep is within, by their number.
+pub type PlaneSet = u32;
 
 /// A record of the journal, and what it is about.
 struct Entry {
@@ -62,11 +77,22 @@ struct Disjuncts {
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum What {
     /// A side of a hidden neuron, counted through all of them, two for each; and its stage.
-    Bound {
-        stage: u32,
-        side: u32,
-    },
-    Close,
+    Bound { stage: u32, side: u32 },
+    /// A half-space of two neurons, of a set that is used as one.
+    Plane { stage: u32, set: PlaneSet },
+    /// A goal, closed; of what is behind a stage by these half-spaces of its neurons.
+    Close { planes: Option<PlaneSet> },
+}
+
+impl What {
+    const CLOSE: What = What::Close { planes: None };
+}
+
+/// A side of a neuron and so many times another side, of another neuron of its stage: at least a value together.
+pub struct Half {
+    pub sides: [usize; 2],
+    pub scale: f32,
+    pub value: f32,
 }
 
 /// What is known of a certificate that was written.
@@ -113,6 +139,7 @@ pub struct Journal {
     closed: BTreeSet<(RegionId, usize)>,
     /// The sub-trees of leaves, by their numbers: of a part of a proof.
     pieces: BTreeMap<usize, RegionId>,
+    plane_sets: PlaneSet,
     trouble: Option<io::Error>,
 }
 
@@ -128,6 +155,7 @@ impl Journal {
             regions,
             closed: BTreeSet::new(),
             pieces: BTreeMap::new(),
+            plane_sets: 0,
             trouble: None,
         })
     }
@@ -148,13 +176,30 @@ impl Journal {
         self.append(region, what, &[&head, proof], vec![]);
     }
 
-    /// That a disjunct is closed on a region: `what` is 0 for combinations of its rows, else the row's number and 1.
-    pub fn close(&mut self, region: RegionId, disjunct: usize, what: usize, proof: &[u8]) {
+    /// A number for half-spaces that are used together.
+    pub fn plane_set(&mut self) -> PlaneSet {
+        self.plane_sets += 1;
+        self.plane_sets
+    }
+
+    /// That a side of a neuron and so many times another side, of another neuron, are at least a value together.
+    pub fn plane(&mut self, region: RegionId, set: PlaneSet, stage: usize, plane: &Half, proof: &[u8]) {
+        let mut head = vec![PLANE];
+        put(&mut head, stage);
+        plane.sides.iter().for_each(|&side| put(&mut head, side));
+        head.extend(plane.scale.to_le_bytes());
+        head.extend(plane.value.to_le_bytes());
+        self.append(region, What::Plane { stage: stage as u32, set }, &[&head, proof], vec![]);
+    }
+
+    /// That a disjunct is closed on a region: `what` is 0 for combinations of its rows, else the row's number and 1. The proof may
+    /// use half-spaces.
+    pub fn close(&mut self, region: RegionId, disjunct: usize, what: usize, proof: &[u8], planes: Option<PlaneSet>) {
         let mut head = vec![CLOSE];
         put(&mut head, disjunct);
         put(&mut head, what);
         self.closed.insert((region, disjunct));
-        self.append(region, What::Close, &[&head, proof], vec![]);
+        self.append(region, What::Close { planes }, &[&head, proof], vec![]);
     }
 
     /// That disjuncts are closed on a region by cells, of which some have records of their own that belong at places of the tree.
@@ -163,14 +208,14 @@ impl Journal {
         put_list(&mut head, disjuncts);
         self.closed.extend(disjuncts.iter().map(|disjunct| (region, *disjunct)));
         let holes = places.iter().map(|(at, cell)| ((head.len() + at) as u64, *cell)).collect();
-        self.append(region, What::Close, &[&head, tree], holes);
+        self.append(region, What::CLOSE, &[&head, tree], holes);
     }
 
     /// That a leaf of another proof is closed by this sub-tree, and where the records of cells belong in it.
     pub fn piece(&mut self, leaf: usize, tree: &[u8], places: &[(usize, RegionId)]) {
         let region = self.region(vec![], true);
         let holes = places.iter().map(|(at, cell)| (*at as u64, *cell)).collect();
-        self.append(region, What::Close, &[tree], holes);
+        self.append(region, What::CLOSE, &[tree], holes);
         self.pieces.insert(leaf, region);
     }
 
@@ -186,20 +231,24 @@ impl Journal {
 
     /// Which entries of a region something uses, by a pass from the end; what comes after it may use all bounds of an open one.
     fn needed(entries: Vec<&Entry>, stages: usize, sides: usize, is_open: bool) -> Vec<&Entry> {
-        if entries.iter().all(|entry| entry.what == What::Close) {
+        if entries.iter().all(|entry| matches!(entry.what, What::Close { .. })) {
             return entries;
         }
         // When, counted from the end, a stage was last used, and a side last found.
         let (mut used, mut found) = (vec![u64::from(is_open); stages], vec![0u64; sides]);
-        let mut needed = Vec::new();
+        let (mut needed, mut sets) = (Vec::new(), BTreeSet::new());
         for (now, entry) in (2..).zip(entries.into_iter().rev()) {
             let before = match entry.what {
                 What::Bound { stage, side } if used[stage as usize] > found[side as usize] => {
                     found[side as usize] = now;
                     stage as usize
                 }
-                What::Bound { .. } => continue,
-                What::Close => stages,
+                What::Plane { stage, set } if sets.contains(&set) => stage as usize,
+                What::Bound { .. } | What::Plane { .. } => continue,
+                What::Close { planes } => {
+                    sets.extend(planes);
+                    stages
+                }
             };
             used[..before].fill(now);
             needed.push(entry);

@@ -21,6 +21,11 @@ impl Side {
     pub fn both(neuron: usize) -> [Side; 2] {
         [1.0, -1.0].map(|sign| Side { neuron, sign })
     }
+
+    /// For a certificate: two for each neuron of the stage.
+    pub fn number(&self) -> usize {
+        2 * self.neuron + usize::from(self.sign < 0.0)
+    }
 }
 
 /// `lower ≤ z ≤ upper` for every neuron wherever the region holds, outputs included.

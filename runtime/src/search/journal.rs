@@ -4,10 +4,11 @@
 
 use super::Search;
 use super::peregrinn::{GoalTree, Phases};
+use super::proof::claim::Answer;
 use super::proof::record::Record;
-use super::proof::{Lemma, PhaseLog, Positive, Proved, Reason, Region};
-use crate::bounds::{Compact, Multipliers, NOT_EMPTY, Node, Objective, Side};
-use crate::certificate::{Heading, RULE, RegionId, TREE, put};
+use super::proof::{Lemma, Positive, Proved, Reason, Region, TreeLog};
+use crate::bounds::{Bounds, Compact, Multipliers, NOT_EMPTY, Node, Objective, Side};
+use crate::certificate::{Half, Heading, PlaneSet, RULE, RegionId, TREE, node as kind, put};
 use crate::lp::Ray;
 use crate::verdict::{StopReason, Verdict};
 
@@ -53,8 +54,8 @@ impl<'a> Search<'a> {
             };
             // A bound that cannot be shown is not used.
             let Some(tree) = tree else { return };
-            let side = 2 * side.neuron + usize::from(side.sign < 0.0);
-            journal.bound(region.id, (stage, self.shape.start(stage)), side, bound, &[&[TREE][..], &tree].concat());
+            let proof = [&[TREE][..], &tree].concat();
+            journal.bound(region.id, (stage, self.shape.start(stage)), side.number(), bound, &proof);
         }
         region.bounds.raise(stage, side, bound).expect(NOT_EMPTY);
     }
@@ -77,7 +78,7 @@ impl<'a> Search<'a> {
             }
             _ => return,
         };
-        journal.close(region, disjunct, what, &proof);
+        journal.close(region, disjunct, what, &proof, None);
     }
 
     /// Notes that disjuncts of one box are closed by cells; or all that were open on a leaf of another search.
@@ -98,14 +99,36 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// Notes that a goal is closed by its own tree over phases, if every leaf of it could be written down.
-    pub fn note_phases(&mut self, region: &Region, disjunct: usize, log: Option<&PhaseLog>) {
-        let (Some(journal), Some(tree)) = (&mut self.journal, log.and_then(PhaseLog::tree)) else { return };
+    /// Notes that a goal is closed by its own tree, perhaps within half-spaces, if every leaf of it could be written down.
+    pub fn note_tree(&mut self, region: &Region, disjunct: usize, log: Option<&TreeLog>, planes: Option<PlaneSet>) {
+        let (Some(journal), Some(tree)) = (&mut self.journal, log.and_then(TreeLog::tree)) else { return };
         match &region.leaf {
             Some(leaf) => journal.piece(leaf.number, &tree, &[]),
             // A tree of its own begins without changes.
-            None => journal.close(region.id, disjunct, 0, &[&[TREE, 0][..], &tree].concat()),
+            None => journal.close(region.id, disjunct, 0, &[&[TREE, 0][..], &tree].concat(), planes),
         }
+    }
+
+    /// A number for half-spaces that are to be used together, if there is to be a certificate.
+    pub fn plane_set(&mut self) -> Option<PlaneSet> {
+        self.journal.as_mut().map(|journal| journal.plane_set())
+    }
+
+    /// Notes what two neurons of a stage are at least together; false if that has to be shown and cannot.
+    pub fn note_plane(
+        &mut self,
+        region: &Region,
+        set: Option<PlaneSet>,
+        (stage, compact): (usize, &Compact),
+        plane: &Half,
+        answer: &Answer,
+    ) -> bool {
+        let (Some(journal), Some(set)) = (&mut self.journal, set) else { return true };
+        let tree = answer.side_tree(compact, self.tuning.prove.unsound).filter(|_| plane.value.is_finite());
+        if let Some(tree) = &tree {
+            journal.plane(region.id, set, stage, plane, &[&[TREE][..], tree].concat());
+        }
+        tree.is_some()
     }
 
     /// Notes that a leaf of another search is closed by a tree over phases.
@@ -120,7 +143,7 @@ impl<'a> Search<'a> {
     /// Notes that no input has the phases of a leaf of another search.
     pub fn note_empty(&mut self, leaf: usize, rows: usize) {
         if let Some(journal) = &mut self.journal {
-            journal.piece(leaf, &given(&vec![0.0; rows], [].into_iter()), &[]);
+            journal.piece(leaf, &empty_leaf(rows), &[]);
         }
     }
 
@@ -137,7 +160,7 @@ impl<'a> Search<'a> {
 /// A tree of one node.
 fn leaf(node: &Node, compact: &Compact) -> Vec<u8> {
     let mut tree = node.parts(compact);
-    tree.push(0);
+    tree.push(kind::LEAF);
     tree.extend(node.multipliers(compact, node));
     tree
 }
@@ -163,15 +186,14 @@ pub fn told(ray: &mut Ray) {
 pub fn leaf_of(tree: &GoalTree, node: &Phases, reason: &Reason) -> Option<Vec<u8>> {
     let goal = &tree.goal;
     let rows = goal.disjunct.rows.len();
-    let one = |row: usize| (0..rows).map(|other| if other == row { 1.0 } else { 0.0 }).collect::<Vec<f64>>();
     let (weights, by) = match reason {
-        Reason::Empty => return Some(given(&vec![0.0; rows], [].into_iter())),
-        Reason::Bounded { row, rule } if *row < rows => (one(*row), Multipliers::Rule(*rule)),
+        Reason::Empty => return Some(empty_leaf(rows)),
+        Reason::Bounded { row, rule } if *row < rows => (one_of(*row, rows), Multipliers::Rule(*rule)),
         Reason::Certified(ray) if ray.rows.iter().skip(rows).all(|weight| *weight == 0.0) => {
             (ray.rows[..rows].to_vec(), Multipliers::Given(&ray.neurons))
         }
         Reason::Raised { what: Positive::Row(row), node: raised } if *row < rows => {
-            return Some(raised_leaf(tree, node, &one(*row), raised));
+            return Some(raised_leaf(tree, node, &one_of(*row, rows), raised));
         }
         _ => return None,
     };
@@ -187,9 +209,19 @@ pub fn leaf_of(tree: &GoalTree, node: &Phases, reason: &Reason) -> Option<Vec<u8
     Some(given(&weights, told))
 }
 
+/// The weights of one of so many rows.
+fn one_of(row: usize, rows: usize) -> Vec<f64> {
+    (0..rows).map(|other| if other == row { 1.0 } else { 0.0 }).collect()
+}
+
+/// A leaf that holds no counterexample of a disjunct of so many rows, since its bounds contradict each other.
+pub fn empty_leaf(rows: usize) -> Vec<u8> {
+    given(&vec![0.0; rows], [].into_iter())
+}
+
 /// A leaf with multipliers of some neurons, ascending.
 fn given(weights: &[f64], multipliers: impl Iterator<Item = (usize, f64)>) -> Vec<u8> {
-    let mut bytes = vec![2];
+    let mut bytes = vec![kind::GIVEN];
     weights.iter().for_each(|weight| bytes.extend((*weight as f32).to_le_bytes()));
     let multipliers: Vec<(usize, f64)> = multipliers.collect();
     put(&mut bytes, multipliers.len());
@@ -208,15 +240,29 @@ fn raised_leaf(tree: &GoalTree, node: &Phases, weights: &[f64], raised: &Node) -
     let (leaf, shape) = (tree.region.leaf.as_ref(), &tree.region.bounder.shape);
     let first = |stage: usize, neuron: usize| match leaf {
         Some(leaf) => leaf.parts[shape.start(stage) + neuron],
-        None => {
-            let (l, u) = tree.region.bounds.of(stage, neuron);
-            if u > -l { u8::MAX } else { 0 }
-        }
+        None => first_part(&tree.region.bounds, stage, neuron),
     };
     let depth = leaf.map_or(0, |leaf| leaf.depth) + node.depth as usize;
-    let mut bytes = vec![0];
+    parts_leaf(weights, raised.parts_from(&compact, first), depth)
+}
+
+/// A leaf of a sweep, by the parts of a node that was raised on the tail behind it.
+pub fn tail_leaf(region: &Region, tail: &Compact, (row, rows): (usize, usize), raised: &Node) -> Option<Vec<u8>> {
+    let parts = raised.parts_from(tail, |stage, neuron| first_part(&region.bounds, stage, neuron));
+    (row < rows).then(|| parts_leaf(&one_of(row, rows), parts, 0))
+}
+
+/// A leaf with weights of rows and changes of parts, and no multipliers of the phases on the way to it.
+fn parts_leaf(weights: &[f64], parts: Vec<u8>, phases: usize) -> Vec<u8> {
+    let mut bytes = vec![kind::LEAF];
     weights.iter().for_each(|weight| bytes.extend((*weight as f32).to_le_bytes()));
-    bytes.extend(raised.parts_from(&compact, first));
-    (0..depth).for_each(|_| bytes.extend(0f32.to_le_bytes()));
+    bytes.extend(parts);
+    (0..phases).for_each(|_| bytes.extend(0f32.to_le_bytes()));
     bytes
+}
+
+/// The part of a neuron that a tree begins with.
+fn first_part(bounds: &Bounds, stage: usize, neuron: usize) -> u8 {
+    let (l, u) = bounds.of(stage, neuron);
+    if u > -l { u8::MAX } else { 0 }
 }

@@ -200,9 +200,7 @@ impl<'a> Search<'a> {
         }
         self.has_root();
         if self.options.engine != Engine::Peregrinn {
-            if !self.proves() {
-                regions.iter_mut().try_for_each(|region| self.propagate_goals(region))?;
-            }
+            regions.iter_mut().try_for_each(|region| self.propagate_goals(region))?;
             regions.retain(|region| !region.goals.is_empty());
         }
         match self.options.engine {

@@ -3,7 +3,7 @@
 use super::guide::branch::{Conditioning, by_bounds, by_slack};
 use super::guide::random::Random;
 use super::journal::{ROOM, leaf_of, told};
-use super::proof::{Goal, PhaseLog, Positive, Reason, Region, Settled, Ticket, Tree};
+use super::proof::{Begins, Goal, Positive, Reason, Region, Settled, Split, Ticket, Tree, TreeLog};
 use super::{End, Search, timed};
 use crate::bounds::{Bounds, Emptiness, Objective, Objective32};
 use crate::lp::{Point, Ray, Relaxed, RelaxedNetwork};
@@ -33,7 +33,7 @@ pub struct GoalTree<'a, 'r> {
     open: Vec<(Phases, Ticket)>,
     random: Random,
     /// For a certificate.
-    log: Option<PhaseLog>,
+    log: Option<TreeLog>,
 }
 
 /// What became of a node.
@@ -47,7 +47,8 @@ impl<'a, 'r> GoalTree<'a, 'r> {
         let (tree, ticket) = Tree::plant();
         let bounds = region.leaf.as_ref().map_or(&region.bounds, |leaf| &leaf.bounds).clone();
         let root = Phases { bounds, depth: 0, changed: usize::MAX, part: 1.0, number: 0 };
-        let (open, random, log) = (vec![(root, ticket)], Random::new(seed), is_logged.then(PhaseLog::new));
+        let (open, random, log) =
+            (vec![(root, ticket)], Random::new(seed), is_logged.then(|| TreeLog::new(Begins::Whole)));
         GoalTree { region, goal, relaxed: None, tree, open, random, log }
     }
 }
@@ -84,7 +85,7 @@ impl<'a> Search<'a> {
             // A tree with nothing open but not settled has lost a node: then its goal stays open.
             for (_, done) in trees.extract_if(.., |(_, tree)| tree.tree.settled().is_some()) {
                 let settled = done.tree.settled().expect("just looked at");
-                self.note_phases(done.region, done.goal.number, done.log.as_ref());
+                self.note_tree(done.region, done.goal.number, done.log.as_ref(), None);
                 self.close(done.goal, Reason::Phases(settled));
             }
             turn = turn.saturating_mul(2);
@@ -127,7 +128,7 @@ impl<'a> Search<'a> {
     fn condition(&mut self, tree: &mut GoalTree, node: Phases, ticket: Ticket, chosen: Conditioning) {
         let phases = [!chosen.on_first, chosen.on_first];
         let neuron = self.shape.start(chosen.stage) + chosen.neuron;
-        let numbers = tree.log.as_mut().map_or([0; 2], |log| log.split(node.number, neuron));
+        let numbers = tree.log.as_mut().map_or([0; 2], |log| log.split(node.number, Split::Phase(neuron)));
         for (on, ticket) in phases.into_iter().zip(tree.tree.split(ticket)) {
             let mut child = Phases {
                 bounds: node.bounds.clone(),
@@ -150,7 +151,7 @@ impl<'a> Search<'a> {
         let settled = self.visit(&mut tree, &mut root).map(|step| match step {
             Step::Closed(reason) => {
                 self.close_node(&mut tree, &root, ticket, reason);
-                self.note_phases(region, tree.goal.number, tree.log.as_ref());
+                self.note_tree(region, tree.goal.number, tree.log.as_ref(), None);
                 tree.tree.settled()
             }
             Step::Split(_) => None,

@@ -70,9 +70,7 @@ impl<'a> Search<'a> {
             let Refinement { is_near, reached } = result?;
             self.attack_from_reached(region, &reached)?;
             self.close_at_root(region);
-            if !self.proves() {
-                self.close_by_tail(region, stage, rounds[number])?;
-            }
+            self.close_by_tail(region, stage, rounds[number])?;
             if self.work.refine >= self.tuning.phases.again * self.work.tried {
                 self.close_by_phases(region, rounds[number].property_nodes)?;
             }

@@ -5,8 +5,9 @@
 //! is closed soon tells.
 
 use super::guide::smear::widest;
+use super::journal::empty_leaf;
 use super::proof::contract::{Conditions, Domain};
-use super::proof::{Goal, Reason, Region, Ticket, Tree};
+use super::proof::{Begins, Goal, Reason, Region, Settled, Split, Ticket, Tree, TreeLog};
 use super::{End, Search};
 use crate::bounds::Emptiness;
 use crate::report::Activity;
@@ -17,6 +18,8 @@ struct Branch {
     domain: Domain,
     depth: u64,
     ticket: Ticket,
+    /// Its number in the log.
+    node: u32,
 }
 
 /// A goal's tree.
@@ -24,6 +27,9 @@ struct Propagation<'r> {
     conditions: &'r Conditions<'r>,
     tuning: PropagationTuning,
     tree: Tree,
+    /// For a certificate, with the number of the disjunct's rows.
+    log: Option<TreeLog>,
+    rows: usize,
     open: Vec<Branch>,
     nodes: u64,
     /// The part of the tree that is closed, and when it is looked at next.
@@ -40,6 +46,7 @@ impl Propagation<'_> {
             Ok(()) => self.open.push(branch),
             Err(Emptiness) => {
                 self.closed += 0.5f64.powi(branch.depth as i32);
+                self.log.iter_mut().for_each(|log| log.close(branch.node, Some(empty_leaf(self.rows))));
                 self.tree.close(branch.ticket, &Reason::Empty);
             }
         }
@@ -47,11 +54,13 @@ impl Propagation<'_> {
 
     /// Adds both phases of a neuron, the one to try first last.
     fn split(&mut self, branch: Branch, neuron: usize, on_first: bool) {
+        let split = Split::Phase(neuron - self.conditions.hidden().start);
+        let nodes = self.log.as_mut().map_or([0; 2], |log| log.split(branch.node, split));
         for (on, ticket) in [!on_first, on_first].into_iter().zip(self.tree.split(branch.ticket)) {
             let mut domain = branch.domain.clone();
             let side = if on { &mut domain.lower } else { &mut domain.upper };
             side[neuron] = 0.0;
-            self.add(Branch { domain, depth: branch.depth + 1, ticket });
+            self.add(Branch { domain, depth: branch.depth + 1, ticket, node: nodes[usize::from(on)] });
         }
     }
 
@@ -101,12 +110,18 @@ impl<'a> Search<'a> {
         }
         let (tree, ticket) = Tree::plant();
         let (nodes, closed, look) = (0, 0.0, tuning.first_look);
-        let mut propagation = Propagation { conditions, tuning, tree, open: vec![], nodes, closed, look };
-        propagation.add(Branch { domain: domain.clone(), depth: 0, ticket });
-        let reason = self.run_propagation(region, goal, &mut propagation);
+        let log = self.proves().then(|| TreeLog::new(Begins::Counterexamples));
+        let (rows, open) = (goal.disjunct.rows.len(), vec![]);
+        let mut propagation = Propagation { conditions, tuning, tree, log, rows, open, nodes, closed, look };
+        propagation.add(Branch { domain: domain.clone(), depth: 0, ticket, node: 0 });
+        let settled = self.run_propagation(region, goal, &mut propagation);
         self.counters.nodes += propagation.nodes;
         self.control.add_nodes(propagation.nodes);
-        reason
+        let settled = settled?;
+        if settled.is_some() {
+            self.note_tree(region, goal.number, propagation.log.as_ref(), None);
+        }
+        Ok(settled.map(Reason::Propagated))
     }
 
     fn run_propagation(
@@ -114,7 +129,7 @@ impl<'a> Search<'a> {
         region: &Region<'a>,
         goal: &Goal<'a>,
         propagation: &mut Propagation,
-    ) -> Result<Option<Reason>, End> {
+    ) -> Result<Option<Settled>, End> {
         while let Some(branch) = propagation.open.pop() {
             self.go_on()?;
             self.counters.max_depth = self.counters.max_depth.max(branch.depth);
@@ -124,7 +139,7 @@ impl<'a> Search<'a> {
                 _ => return Ok(None),
             }
         }
-        Ok(propagation.tree.settled().map(Reason::Propagated))
+        Ok(propagation.tree.settled())
     }
 
     /// Replays the corner of the region that is nearest to what is left of it.

@@ -1,7 +1,10 @@
 //! Narrow stages: bounds of their neurons, harder and harder, and sweeps of what is behind them.
 
-use super::proof::{Reason, Region, Settled};
+use super::proof::planes::Planes;
+use super::proof::sweep::Swept;
+use super::proof::{Reason, Region};
 use super::{End, Search};
+use crate::certificate::PlaneSet;
 use crate::tuning::Round;
 use std::time::Instant;
 
@@ -24,13 +27,14 @@ impl<'a> Search<'a> {
             self.attack_from_reached(region, &reached?)?;
             self.close_at_root(region);
             let swept = self.sweep(region, stage, &[], round.pieces)?;
-            self.close_swept(region, swept);
+            self.close_swept(region, swept, None);
             if !region.goals.is_empty() && live <= tuning.few {
                 let start = Instant::now();
                 let planes = self.planes(region, stage, nodes);
                 self.times.refine += start.elapsed().as_secs_f64();
-                let swept = self.sweep(region, stage, &planes?, round.pieces)?;
-                self.close_swept(region, swept);
+                let Planes { all, set } = planes?;
+                let swept = self.sweep(region, stage, &all, round.pieces)?;
+                self.close_swept(region, swept, set);
             }
             let spent = self.counters.neuron_nodes - before;
             let is_tighter = region.bounds.lower(stage) != known.0 || region.bounds.upper(stage) != known.1;
@@ -42,7 +46,14 @@ impl<'a> Search<'a> {
         Ok(())
     }
 
-    fn close_swept(&mut self, region: &mut Region<'a>, swept: Vec<Option<Settled>>) {
-        self.close_goals(region, swept.into_iter().map(|settled| settled.map(Reason::Swept)).collect(), None);
+    fn close_swept(&mut self, region: &mut Region<'a>, swept: Vec<Option<Swept>>, planes: Option<PlaneSet>) {
+        let mut reasons = Vec::with_capacity(swept.len());
+        for (goal, swept) in region.goals.iter().zip(swept) {
+            if let Some((_, log)) = &swept {
+                self.note_tree(region, goal.number, log.as_ref(), planes);
+            }
+            reasons.push(swept.map(|(settled, _)| Reason::Swept(settled)));
+        }
+        self.close_goals(region, reasons, None);
     }
 }

@@ -6,6 +6,7 @@
 use super::claim::{Claim, prove};
 use super::region::Region;
 use crate::bounds::{Bounded, Bounds, Compact, Objective32, Side};
+use crate::certificate::{Half, PlaneSet};
 use crate::report::Activity;
 use crate::search::guide::attack::{Found, attack};
 use crate::search::{End, Search};
@@ -18,6 +19,12 @@ pub struct Plane {
     least: f64,
 }
 
+/// Half-spaces of a stage, and the number of them all for a certificate.
+pub struct Planes {
+    pub all: Vec<Plane>,
+    pub set: Option<PlaneSet>,
+}
+
 /// The sum of a side and so many times another, of another neuron.
 pub struct Pair {
     first: usize,
@@ -25,6 +32,9 @@ pub struct Pair {
     second: usize,
     pub row: Objective32,
 }
+
+/// How much farther one neuron may range than another to be summed up with it.
+const SCALES: std::ops::RangeInclusive<f32> = 1.0 / 256.0..=256.0;
 
 /// Sums and differences of two neurons: of rows for both sides of each, in turn, and where they were seen lowest.
 pub fn pairs(compact: &Compact, bounds: &Bounds, rows: &[Objective32], found: &[Found]) -> Vec<Pair> {
@@ -34,7 +44,7 @@ pub fn pairs(compact: &Compact, bounds: &Bounds, rows: &[Objective32], found: &[
         for first in 0..second / 2 * 2 {
             let scale = width(first / 2) / width(second / 2);
             let is_hidden = rows[first].x.is_none() && rows[second].x.is_none();
-            if scale.is_normal() && scale > 0.0 && is_hidden {
+            if SCALES.contains(&scale) && is_hidden {
                 let row = compact.sum_row(&rows[first], scale, &rows[second], bounds);
                 pairs.push(Pair { first, scale, second, row });
             }
@@ -45,7 +55,7 @@ pub fn pairs(compact: &Compact, bounds: &Bounds, rows: &[Objective32], found: &[
 
 impl<'a> Search<'a> {
     /// The half-spaces of every two live neurons of a stage, each with so many nodes.
-    pub fn planes(&mut self, region: &Region<'a>, stage: usize, nodes: u64) -> Result<Vec<Plane>, End> {
+    pub fn planes(&mut self, region: &Region<'a>, stage: usize, nodes: u64) -> Result<Planes, End> {
         self.control.enter(Activity::Refine);
         let compact = region.compact(stage);
         let sides: Vec<Side> = region.bounds.live(stage).flat_map(Side::both).collect();
@@ -66,12 +76,27 @@ impl<'a> Search<'a> {
         let answers = prove(&compact, &claims, self.effort(stage, nodes, false), self.control);
         self.counters.neuron_nodes += answers.iter().map(|answer| answer.nodes).sum::<u64>();
         self.go_on()?;
+        let (mut all, set) = (vec![], self.plane_set());
+        for (pair, answer) in pairs.iter().zip(&answers) {
+            let half = pair.half(&sides, answer.bound);
+            if self.note_plane(region, set, (stage, &compact), &half, answer) {
+                all.push(pair.plane(&sides, answer.bound));
+            }
+        }
+        Ok(Planes { all, set })
+    }
+}
+
+impl Pair {
+    fn plane(&self, sides: &[Side], least: f32) -> Plane {
         let sign = |side: usize| f64::from(sides[side].sign);
-        let plane = |(pair, bound): (&Pair, f32)| {
-            let second = sign(pair.second) * f64::from(pair.scale);
-            Plane { terms: [(pair.first / 2, sign(pair.first)), (pair.second / 2, second)], least: bound.into() }
-        };
-        Ok(pairs.iter().zip(answers.iter().map(|answer| answer.bound)).map(plane).collect())
+        let second = sign(self.second) * f64::from(self.scale);
+        Plane { terms: [(self.first / 2, sign(self.first)), (self.second / 2, second)], least: least.into() }
+    }
+
+    /// The same for a certificate.
+    fn half(&self, sides: &[Side], value: f32) -> Half {
+        Half { sides: [self.first, self.second].map(|side| sides[side].number()), scale: self.scale, value }
     }
 }
 

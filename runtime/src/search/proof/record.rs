@@ -5,7 +5,7 @@
 //! less than the target may be of use, and the tree is cut off at the first node on each way whose own bound is enough.
 
 use crate::bounds::{Compact, Node};
-use crate::certificate::put;
+use crate::certificate::{node as kind, put};
 use crate::split;
 
 #[derive(Debug)]
@@ -86,11 +86,11 @@ impl Record {
             let node = &self.nodes[number as usize];
             match (&node.multipliers, node.split) {
                 (Some(multipliers), _) if is_enough(node.bound) => {
-                    bytes.push(0);
+                    bytes.push(kind::LEAF);
                     bytes.extend(multipliers);
                 }
                 (_, Some((neuron, [off, on]))) => {
-                    bytes.push(1);
+                    bytes.push(kind::PHASE);
                     put(&mut bytes, neuron as usize);
                     open.extend([on, off]);
                 }
@@ -110,7 +110,7 @@ impl Record {
                     open.extend([on, off]);
                     split::Node::phase(neuron as usize)
                 }
-                (Some(multipliers), None) => split::Node::closed([&[0][..], multipliers].concat()),
+                (Some(multipliers), None) => split::Node::closed([&[kind::LEAF][..], multipliers].concat()),
                 (None, None) => {
                     leaves.push(number);
                     split::Node::open()

@@ -9,9 +9,11 @@ use super::planes::Plane;
 use super::reason::{Positive, Reason};
 use super::region::{Goal, Region, goal_rows};
 use super::tree::{Settled, Ticket, Tree};
+use super::tree_log::{Begins, Split, TreeLog};
 use crate::bounds::{Bounds, Compact, Emptiness, Objective32};
 use crate::report::Activity;
 use crate::search::guide::attack::attack;
+use crate::search::journal::{empty_leaf, tail_leaf};
 use crate::search::{End, Search};
 use crate::tuning::Steps;
 use pg_core::Source;
@@ -20,10 +22,20 @@ use pg_core::Source;
 struct Piece {
     lower: Vec<f64>,
     upper: Vec<f64>,
-    goals: Vec<(usize, Ticket)>,
+    goals: Vec<OpenGoal>,
     /// How often it was halved.
     depth: usize,
 }
+
+/// A goal that is open on a piece: its number, and its tree's part there with that part's number in the log.
+struct OpenGoal {
+    goal: usize,
+    ticket: Ticket,
+    node: u32,
+}
+
+/// What a sweep has shown of a goal, and what a certificate needs of it.
+pub type Swept = (Settled, Option<TreeLog>);
 
 impl Piece {
     /// Clips the piece to the half-spaces; false if nothing is left.
@@ -33,7 +45,7 @@ impl Piece {
 
     /// The goals that a test keeps stay; the tickets of the others are dropped.
     fn keep(&mut self, test: impl Fn(usize) -> bool) {
-        self.goals.retain(|(goal, _)| test(*goal));
+        self.goals.retain(|open| test(open.goal));
     }
 }
 
@@ -45,16 +57,40 @@ struct Sweep<'s> {
     lowest: Vec<f64>,
     planes: &'s [Plane],
     trees: Vec<Tree>,
+    /// For a certificate, else empty.
+    logs: Vec<TreeLog>,
     is_hopeful: Vec<bool>,
 }
 
 impl Sweep<'_> {
-    fn close(&mut self, piece: &mut Piece, reason: impl Fn(usize) -> Option<Reason>) {
-        for (goal, ticket) in std::mem::take(&mut piece.goals) {
-            match reason(goal) {
-                Some(reason) => self.trees[goal].close(ticket, &reason),
-                None => piece.goals.push((goal, ticket)),
+    /// Closes the goals of a piece that have a reason: multipliers are of the tail behind it.
+    fn close(
+        &mut self,
+        region: &Region,
+        piece: &mut Piece,
+        tail: Option<&Compact>,
+        reason: impl Fn(usize) -> Option<Reason>,
+    ) {
+        for open in std::mem::take(&mut piece.goals) {
+            let Some(reason) = reason(open.goal) else {
+                piece.goals.push(open);
+                continue;
+            };
+            if let Some(log) = self.logs.get_mut(open.goal) {
+                if self.stage + 1 < region.bounder.shape.last() {
+                    log.bounded(open.node, self.stage + 1);
+                }
+                let rows = region.goals[open.goal].disjunct.rows.len();
+                let leaf = match (&reason, tail) {
+                    (Reason::Empty, _) => Some(empty_leaf(rows)),
+                    (Reason::Raised { what: Positive::Row(row), node }, Some(tail)) => {
+                        tail_leaf(region, tail, (*row, rows), node)
+                    }
+                    _ => None,
+                };
+                log.close(open.node, leaf);
             }
+            self.trees[open.goal].close(open.ticket, &reason);
         }
     }
 
@@ -64,18 +100,21 @@ impl Sweep<'_> {
         Piece { lower: at.clone(), upper: at, goals: vec![], depth: 0 }.clip(&self.lowest, self.planes)
     }
 
-    /// The halves of a piece, along the side that moves the stages that read it most. They share their border and cover it.
-    fn halves(&mut self, piece: Piece, effects: &[f64]) -> [Piece; 2] {
+    /// The halves of a piece, along the side that moves the stages that read it most. They share their border and cover it. The
+    /// stage's first neuron has the given number among all.
+    fn halves(&mut self, piece: Piece, effects: &[f64], start: usize) -> [Piece; 2] {
         let effect = |d: usize| (piece.upper[d] - piece.lower[d]) * effects[d];
         let side = (0..self.live.len()).max_by(|&a, &b| effect(a).total_cmp(&effect(b))).expect("a live neuron");
         let middle = piece.lower[side] + (piece.upper[side] - piece.lower[side]) / 2.0;
         let (mut below, mut above) = (piece.upper.clone(), piece.lower.clone());
         (below[side], above[side]) = (middle, middle);
         let (mut first, mut second) = (vec![], vec![]);
-        for (goal, ticket) in piece.goals {
+        for OpenGoal { goal, ticket, node } in piece.goals {
+            let cut = Split::At(start + self.live[side], middle);
+            let nodes = self.logs.get_mut(goal).map_or([0; 2], |log| log.split(node, cut));
             let [one, other] = self.trees[goal].split(ticket);
-            first.push((goal, one));
-            second.push((goal, other));
+            first.push(OpenGoal { goal, ticket: one, node: nodes[0] });
+            second.push(OpenGoal { goal, ticket: other, node: nodes[1] });
         }
         [
             Piece { lower: piece.lower, upper: below, goals: first, depth: piece.depth + 1 },
@@ -93,7 +132,7 @@ impl<'a> Search<'a> {
         stage: usize,
         planes: &[Plane],
         pieces_left: u64,
-    ) -> Result<Vec<Option<Settled>>, End> {
+    ) -> Result<Vec<Option<Swept>>, End> {
         self.control.enter(Activity::Tail);
         let (mut sweep, whole) = self.begin_sweep(region, stage, planes);
         let effects = self.effects(stage, &sweep.live);
@@ -107,18 +146,23 @@ impl<'a> Search<'a> {
                 continue;
             }
             if !piece.clip(&sweep.lowest, planes) {
-                sweep.close(&mut piece, |_| Some(Reason::Empty));
+                sweep.close(region, &mut piece, None, |_| Some(Reason::Empty));
                 continue;
             }
             self.bound_piece(region, &mut sweep, &mut piece);
             piece.keep(|goal| sweep.is_hopeful[goal]);
             if piece.depth == self.tuning.tail.halvings * sweep.live.len() {
-                piece.goals.iter().for_each(|(goal, _)| sweep.is_hopeful[*goal] = false);
+                piece.goals.iter().for_each(|open| sweep.is_hopeful[open.goal] = false);
             } else if !piece.goals.is_empty() {
-                pieces.extend(sweep.halves(piece, &effects));
+                pieces.extend(sweep.halves(piece, &effects, self.shape.start(stage)));
             }
         }
-        Ok(sweep.trees.iter().map(Tree::settled).collect())
+        let mut logs = sweep.logs.into_iter();
+        let swept = |tree: &Tree| {
+            let log = logs.next();
+            tree.settled().map(|settled| (settled, log))
+        };
+        Ok(sweep.trees.iter().map(swept).collect())
     }
 
     fn begin_sweep<'s>(&self, region: &Region<'a>, stage: usize, planes: &'s [Plane]) -> (Sweep<'s>, Piece) {
@@ -129,11 +173,14 @@ impl<'a> Search<'a> {
         let whole = Piece {
             lower: live.iter().map(|&j| bounds.lower(stage)[j].max(0.0)).collect(),
             upper: live.iter().map(|&j| bounds.upper(stage)[j]).collect(),
-            goals: tickets.into_iter().enumerate().collect(),
+            goals: (0..).zip(tickets).map(|(goal, ticket)| OpenGoal { goal, ticket, node: 0 }).collect(),
             depth: 0,
         };
         let lowest = live.iter().map(|&j| bounds.lower(stage)[j]).collect();
-        (Sweep { stage, live, lowest, planes, trees, is_hopeful: region.goals.iter().map(swept).collect() }, whole)
+        let log = |_: &Goal| self.proves().then(|| TreeLog::new(Begins::Behind(stage)));
+        let (logs, is_hopeful) = (region.goals.iter().filter_map(log), region.goals.iter().map(swept));
+        let (logs, is_hopeful) = (logs.collect(), is_hopeful.collect());
+        (Sweep { stage, live, lowest, planes, trees, logs, is_hopeful }, whole)
     }
 
     /// How much each live neuron moves the stages that read it.
@@ -154,16 +201,16 @@ impl<'a> Search<'a> {
     fn bound_piece(&mut self, region: &Region<'a>, sweep: &mut Sweep, piece: &mut Piece) {
         let mut bounds = region.bounds.clone();
         if self.bound_tail(&mut bounds, sweep.stage, piece).is_err() {
-            return sweep.close(piece, |_| Some(Reason::Empty));
+            return sweep.close(region, piece, None, |_| Some(Reason::Empty));
         }
         let compact = self.tail(&bounds, sweep.stage, self.shape.last(), piece);
-        let open: Vec<usize> = piece.goals.iter().map(|(goal, _)| *goal).collect();
+        let open: Vec<usize> = piece.goals.iter().map(|open| open.goal).collect();
         let rows = goal_rows(&region.goals, open.iter().copied(), &region.bounder, &compact, &bounds);
         let references: Vec<&Objective32> = rows.iter().map(|(_, row)| row).collect();
         let roots = self.raise(&compact, &references, self.tuning.tail.at_rows);
         let closing = rows.iter().zip(&roots).filter(|(_, root)| root.bound > 0.0);
         let closing: Vec<_> = closing.map(|((owner, _), root)| (*owner, root)).collect();
-        sweep.close(piece, |goal| {
+        sweep.close(region, piece, Some(&compact), |goal| {
             let found = closing.iter().find(|((owner, _), _)| *owner == goal);
             found.map(|((_, row), node)| Reason::Raised { what: Positive::Row(*row), node: (*node).clone() })
         });
@@ -171,7 +218,7 @@ impl<'a> Search<'a> {
             return;
         }
         let found = attack(&compact, &references, self.tuning.tail.attack_steps, None, self.tuning.attack);
-        for (goal, _) in &piece.goals {
+        for OpenGoal { goal, .. } in &piece.goals {
             let mut points =
                 rows.iter().zip(&found).filter(|(((owner, _), _), _)| owner == goal).map(|(_, found)| found);
             if points.all(|found| found.value <= 0.0 && sweep.allows(&found.x)) {
