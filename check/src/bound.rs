@@ -42,6 +42,8 @@ impl Start {
 /// What the multipliers are.
 #[derive(Clone, Copy)]
 pub enum Rule<'n> {
+    /// 0, which leaves what intervals say.
+    Interval,
     /// μ for neurons that are on, 0 for those that are off. Undecided, μ < 0: μu/(u − l). Undecided, μ ≥ 0: μ if u > −l, else 0.
     Adaptive,
     /// The same, but μu/(u − l) for every undecided neuron.
@@ -80,7 +82,7 @@ impl Node {
 
 /// Room for a row on its way to the inputs.
 pub struct Bounder<'n> {
-    net: &'n Fixed,
+    pub net: &'n Fixed,
     /// A coefficient for each variable.
     mu: Vec<i128>,
     /// The exponents of the inputs' coefficients and of each stage's, once something was added.
@@ -117,20 +119,22 @@ impl<'n> Bounder<'n> {
     pub fn at_most_zero(&mut self, region: &Region, start: &Start) -> Result<Inequality, Refused> {
         self.begin(region, start)?;
         let (slopes, scale) = self.slopes(region)?;
-        let term = |(variable, weight), scale| Term { variable, is_read: true, weight, scale };
-        let mut terms: Vec<Term> = slopes.into_iter().enumerate().map(|item| term(item, scale)).collect();
+        let mut terms: Vec<Term> =
+            (0..).zip(slopes).map(|(variable, weight)| Term { variable, weight, scale }).collect();
         for stage in 0..start.stage {
             let variables = self.net.starts[stage]..self.net.starts[stage + 1];
             let excess = excess(&self.mu[variables.clone()]);
             let scale = self.exponents[stage + 1].unwrap_or(WHOLE) - excess as i32;
-            terms.extend(variables.map(|variable| term((variable, (self.mu[variable] >> excess) as i64), scale)));
+            let weight = |variable: usize| (self.mu[variable] >> excess) as i64;
+            terms.extend(variables.map(|variable| Term { variable, weight: weight(variable), scale }));
         }
+        terms.retain(|term| term.weight != 0);
         Ok(Inequality { terms, limit: -self.total.0 })
     }
 
     /// Replaces what a function begins with by what that reads.
     fn begin(&mut self, region: &Region, start: &Start) -> Result<(), Refused> {
-        self.mu.fill(0);
+        self.mu[..self.net.starts[start.stage]].fill(0);
         self.turns.clear();
         self.exponents.fill(None);
         (self.rounded, self.total) = (0, Total(start.constant));
@@ -153,12 +157,13 @@ impl<'n> Bounder<'n> {
             excess = excess.max(given.map(|given| size(given) + kept - BITS as i32).max().unwrap_or(0).max(0) as u32);
         }
         let exponent = kept - excess as i32;
-        let (mut sum, mut passed) = (0i128, Vec::with_capacity(variables.len()));
+        let (mut sum, mut passed) = (0i128, vec![]);
         for (j, variable) in variables.enumerate() {
             let (neuron, mu) = (variable - self.net.inputs, (self.mu[variable] >> excess.min(127)) as i64);
             let (l, u) = region.of(neuron);
             let is_undecided = l < 0 && u > 0;
             let nu = match (rule, hull) {
+                (Rule::Interval, _) => 0,
                 _ if region.base == Some(stage) => 0,
                 (Rule::Node(node), _) if node.phase[neuron] == Phase::On => {
                     mu - scaled(node.beta[neuron], factor, exponent)?
@@ -276,8 +281,10 @@ fn decided_or_chord(mu: i64, l: i64, u: i64) -> i64 {
 
 /// The least value of μ·max(z, 0) − ν·z for z in [l, u].
 fn least_of(mu: i64, nu: i64, l: i64, u: i64) -> i128 {
-    let (mu, nu, l, u) = (i128::from(mu), i128::from(nu), i128::from(l), i128::from(u));
-    let at = |z: i128| mu * z.max(0) - nu * z;
-    let ends = at(l).min(at(u));
-    if l < 0 && u > 0 { ends.min(0) } else { ends }
+    let at = |z: i64| i128::from(mu) * i128::from(z.max(0)) - i128::from(nu) * i128::from(z);
+    match nu {
+        0 => at(if mu >= 0 { l } else { u }),
+        _ if l < 0 && u > 0 => at(l).min(at(u)).min(0),
+        _ => at(l).min(at(u)),
+    }
 }

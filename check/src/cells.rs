@@ -6,19 +6,19 @@
 //! that this leaves open is halved along the input that moves its triangles most, a few times at most: the search's bounds may be
 //! a little tighter.
 
-use crate::bound::{Phase, Rule, Start};
+use crate::bound::{Phase, Rule};
 use crate::fixed::small;
 use crate::form::{Form, greatest, some_mean_is_positive};
 use crate::goal::combined;
 use crate::judge::{Judge, position, unknown};
-use crate::number::{Dyadic, shift_down};
+use crate::number::Dyadic;
 use crate::region::{Cube, Region};
 use crate::{Refused, refused, require};
 use std::cell::OnceCell;
 use std::rc::Rc;
 
 /// How often a cell is halved beyond what the file says.
-const HALVINGS: u32 = 12;
+const HALVINGS: u32 = 20;
 /// How often a cell may be cut.
 const DEEPEST: u32 = 2_000;
 
@@ -70,22 +70,23 @@ impl<'j> Judge<'j> {
         Ok(())
     }
 
-    /// Closes every disjunct that is open on a cell, or halves it.
+    /// Closes every disjunct that is open on a cell, or halves it along the input that moves the forms most.
     fn close_all(&mut self, cell: &Rc<Cell<'j>>, open: &[usize], halvings: u32) -> Result<(), Refused> {
         if open.is_empty() {
             return Ok(());
         }
         let region = self.bounded(cell)?;
-        let mut left = Vec::new();
+        let (mut left, mut moves) = (vec![], vec![0i128; self.net.inputs]);
         for &disjunct in open {
-            if !self.excludes(region, disjunct)? {
+            let forms = self.forms(region, disjunct)?;
+            if !some_mean_is_positive(&forms, &region.cube)? {
                 left.push(disjunct);
+                forms.iter().for_each(|form| form.add_moves(&region.cube, &mut moves));
             }
         }
         let Some(first) = left.first() else { return Ok(()) };
         require(halvings > 0, format!("disjunct {first} is not closed on a cell"))?;
-        let scores = self.smear(region)?;
-        let input = (0..scores.len()).max_by_key(|&i| scores[i]).unwrap_or(0);
+        let input = (0..moves.len()).max_by_key(|&i| moves[i]).unwrap_or(0);
         let (l, u) = region.range(input);
         let middle = l + (u - l) / 2;
         for half in cell.cut(input, middle, middle)? {
@@ -107,79 +108,51 @@ impl<'j> Judge<'j> {
 
     /// Bounds every hidden neuron on a box, with bounds that are known on a box around it.
     fn bound_hidden(&mut self, cube: Cube, known: Option<&Region>) -> Result<Region<'j>, Refused> {
-        let mut region = Region::new(self.net, cube)?;
-        for (stage, j, neuron) in self.net.hidden() {
-            region.refresh(stage)?;
-            let range = region.interval(stage, j)?;
-            for side in [0, 1] {
-                region.tighten(stage, j, side, range[side])?;
-                let own = &mut region.sides[neuron][side];
-                *own = if known.is_some_and(|known| known.sides[neuron][side] >= 0) { (*own).max(0) } else { *own };
+        Region::new(cube, &mut self.bounder, |region, stage, bounder| {
+            for j in 0..region.net.layers[stage].rows.len() {
+                let neuron = region.net.first(stage) + j;
+                for side in [0, 1] {
+                    if known.is_some_and(|known| known.sides[neuron][side] >= 0) {
+                        region.raise(stage, neuron, side, Some(0))?;
+                    }
+                }
+                if stage > 0 {
+                    region.bound(bounder, stage, j, Rule::Adaptive)?;
+                }
             }
-            if stage > 0 {
-                self.bound_sides(&mut region, (stage, j, neuron), Rule::Adaptive)?;
-            }
-        }
-        region.refresh(self.net.last())?;
-        Ok(region)
+            Ok(())
+        })
     }
 
-    /// Whether a row of a disjunct, or a mean of their forms, is positive on the region.
-    fn excludes(&mut self, region: &Region, disjunct: usize) -> Result<bool, Refused> {
+    /// Functions of the inputs that are nowhere above a row of a disjunct: by three rules, or those up to the first that is
+    /// positive on the region.
+    fn forms(&mut self, region: &Region, disjunct: usize) -> Result<Vec<Form>, Refused> {
         let rows = &self.property.disjuncts[disjunct];
-        let count = rows.rows.len();
-        let mut forms = Vec::with_capacity(3 * count);
+        let (count, mut forms) = (rows.rows.len(), vec![]);
         for turn in 0..3 * count {
             if turn == count {
                 let (_, best) = greatest(&forms, |form| form.least(&region.cube))?.ok_or_else(Refused::overflow)?;
-                self.set_slopes(region, &best.clone())?;
+                self.set_slopes(&region.cube, &best.clone())?;
             }
             let start = combined(rows, &[(turn % count, Dyadic::ONE)], self.net.last())?;
             let rule = [Rule::Adaptive, Rule::Node(&self.node), Rule::Parallel][turn / count];
-            if self.bounder.bound(region, &start, rule)? > 0 {
-                return Ok(true);
-            }
+            let bound = self.bounder.bound(region, &start, rule)?;
             forms.push(self.bounder.form.clone());
-        }
-        some_mean_is_positive(&forms, &region.cube)
-    }
-
-    /// Adds how much each input moves the triangles of undecided neurons, as the parallel rule sees them.
-    fn smear(&mut self, region: &Region) -> Result<Vec<i128>, Refused> {
-        let (net, cube) = (self.net, &region.cube);
-        let mut scores = vec![0i128; net.inputs];
-        for (stage, j, neuron) in net.hidden().filter(|&(.., neuron)| region.is_undecided(neuron)) {
-            self.bounder.bound(region, &Start::side(stage, j, 0), Rule::Parallel)?;
-            let slopes = &self.bounder.form.slopes;
-            let moves = |i: usize| i128::from(slopes[i].abs()) * i128::from(cube.upper[i] - cube.lower[i]);
-            let all: i128 = (0..net.inputs).map(moves).sum::<i128>().max(1);
-            let (l, u) = region.of(neuron);
-            let size = shift_down(u.min(-l).into(), 20 - region.grids[stage + 1]).unwrap_or(0).max(1);
-            for (i, score) in scores.iter_mut().enumerate() {
-                *score += ((moves(i) >> 40) * size) / ((all >> 40) + 1);
+            if bound > 0 {
+                break;
             }
         }
-        Ok(scores)
+        Ok(forms)
     }
 
     /// Sets the part of each neuron to all or nothing: what it is at the corner where a form is least. Any is sound.
-    fn set_slopes(&mut self, region: &Region, form: &Form) -> Result<(), Refused> {
-        let cube = &region.cube;
-        // Values with 40 bits behind the point.
-        let value = |value: i64, grid: i32| shift_down(value.into(), 40 - grid).ok_or_else(Refused::overflow);
-        let corner = (0..self.net.inputs).map(|i| value(form.end(i, cube), cube.grid));
-        let mut values = corner.collect::<Result<Vec<i128>, _>>()?;
-        for (stage, j, neuron) in self.net.hidden() {
-            let layer = &self.net.layers[stage];
-            let mut sum = 0i128;
-            for &(column, weight) in layer.rows[j].terms() {
-                let term = values[column as usize].checked_mul(weight.into());
-                sum = term.and_then(|term| sum.checked_add(term)).ok_or_else(Refused::overflow)?;
-            }
-            let z = (sum >> layer.scale.clamp(0, 127)) + value(layer.rows[j].bias.0, layer.bias_scale)?;
-            self.node.alpha[neuron] = if z > 0 { 255 } else { 0 };
-            self.node.phase[neuron] = Phase::Open;
-            values.push(z.max(0));
+    fn set_slopes(&mut self, cube: &Cube, form: &Form) -> Result<(), Refused> {
+        let corner: Vec<i64> = (0..self.net.inputs).map(|i| form.end(i, cube)).collect();
+        let point = Cube { grid: cube.grid, lower: corner.clone(), upper: corner };
+        let there = Region::new(point, &mut self.bounder, |_, _, _| Ok(()))?;
+        self.node.phase.fill(Phase::Open);
+        for (neuron, part) in self.node.alpha.iter_mut().enumerate() {
+            *part = if there.of(neuron).1 > 0 { 255 } else { 0 };
         }
         Ok(())
     }

@@ -19,11 +19,10 @@ pub struct Inequality {
     pub limit: i128,
 }
 
-/// A weight in units of 2^−scale, of an input or a hidden neuron: of what is read of it, max(z, 0), or of z itself.
+/// A weight in units of 2^−scale. Variables are inputs, then what is read of hidden neurons, max(z, 0), then their z.
 #[derive(Clone)]
 pub struct Term {
     pub variable: usize,
-    pub is_read: bool,
     pub weight: i64,
     pub scale: i32,
 }
@@ -42,15 +41,11 @@ impl Conditions {
     pub fn new(region: &Region, bounder: &mut Bounder, rows: Vec<Start>) -> Result<Conditions, Refused> {
         let (net, mut all) = (region.net, Vec::new());
         for (stage, j, neuron) in net.hidden() {
-            let (layer, off) = (&net.layers[stage], region.off[neuron]);
-            let row = &layer.rows[j];
-            for (sign, bias) in [(1, -i128::from(row.bias.1)), (-1, i128::from(row.bias.0))] {
-                let read = row.terms().map(|&(column, weight)| (column as usize, true, -sign * weight, layer.scale));
-                let terms = read.chain([(net.inputs + neuron, false, sign, 0)]);
-                let terms = terms.map(|(variable, is_read, weight, scale)| Term { variable, is_read, weight, scale });
-                let mut total = Total(-off);
-                total.add(bias, layer.bias_scale)?;
-                all.push(Inequality { terms: terms.collect(), limit: -total.0 });
+            for (side, weight) in [(0, -1), (1, 1)] {
+                // A side of a neuron is at least what its row says: the row's function less the side is at most 0.
+                let mut row = bounder.at_most_zero(region, &Start::side(stage, j, side))?;
+                row.terms.push(Term { variable: net.own(neuron), weight, scale: 0 });
+                all.push(row);
             }
         }
         for row in &rows {
@@ -92,18 +87,17 @@ impl Region<'_> {
     fn revise(&mut self, inequality: &Inequality) -> Result<bool, Refused> {
         let mut least = Total::default();
         for term in &inequality.terms {
-            let (l, u) = self.ends(term);
+            let (l, u, grid) = self.ends(term.variable);
             let end = if term.weight > 0 { l } else { u };
-            least.add(i128::from(term.weight) * i128::from(end), term.scale + self.grid_of(term.variable))?;
+            least.add(i128::from(term.weight) * i128::from(end), term.scale + grid)?;
         }
         let slack = inequality.limit.checked_sub(least.0).ok_or_else(Refused::overflow)?;
         self.is_void |= slack < 0;
         let (terms, mut moves) = (if self.is_empty() { &[] } else { &inequality.terms[..] }, false);
-        for term in terms.iter().filter(|term| term.weight != 0) {
-            let (l, u) = self.ends(term);
-            let by = term.scale + self.grid_of(term.variable) - UNIT;
+        for term in terms {
+            let (l, u, grid) = self.ends(term.variable);
             // How far the variable may be from its end, rounded up; what is too long for a number moves nothing.
-            let Some(room) = shift_down(-slack, by) else { continue };
+            let Some(room) = shift_down(-slack, term.scale + grid - UNIT) else { continue };
             let step = -room / i128::from(term.weight.abs()) + 1;
             let gone = i128::from(u) - i128::from(l) - step;
             if gone > 0 {
@@ -117,7 +111,8 @@ impl Region<'_> {
     /// Moves the upper end of a variable with a positive weight, else the lower one. What is read of a neuron is above 0 only
     /// where z is the same, and nowhere less than z.
     fn move_end(&mut self, term: &Term, end: i64) {
-        match (term.variable.checked_sub(self.net.inputs), term.weight > 0) {
+        let neuron = term.variable.checked_sub(self.net.inputs).map(|place| place % self.sides.len());
+        match (neuron, term.weight > 0) {
             (None, true) => self.cube.upper[term.variable] = end,
             (None, false) => self.cube.lower[term.variable] = end,
             (Some(neuron), true) => self.sides[neuron][1] = self.sides[neuron][1].max(-end),
@@ -125,22 +120,20 @@ impl Region<'_> {
         }
     }
 
-    fn ends(&self, term: &Term) -> (i64, i64) {
-        match term.variable.checked_sub(self.net.inputs) {
-            Some(neuron) if !term.is_read => self.of(neuron),
-            _ => self.range(term.variable),
-        }
-    }
-
-    fn grid_of(&self, variable: usize) -> i32 {
-        self.grids[self.net.starts.partition_point(|&start| start <= variable)]
+    /// The ends of a variable, and the exponent of their unit.
+    fn ends(&self, variable: usize) -> (i64, i64, i32) {
+        let own = variable.checked_sub(self.net.own(0));
+        let (l, u) = own.map_or_else(|| self.range(variable), |neuron| self.of(neuron));
+        let read = own.map_or(variable, |neuron| self.net.inputs + neuron);
+        (l, u, self.grids[self.net.starts.partition_point(|&start| start <= read)])
     }
 }
 
 impl Inequality {
     /// That a form is at most 0.
     fn of(form: &Form) -> Inequality {
-        let term = |(variable, &weight)| Term { variable, is_read: false, weight, scale: form.exponent };
-        Inequality { terms: form.slopes.iter().enumerate().map(term).collect(), limit: -form.constant }
+        let term = |(variable, &weight)| Term { variable, weight, scale: form.exponent };
+        let slopes = form.slopes.iter().enumerate().filter(|(_, slope)| **slope != 0);
+        Inequality { terms: slopes.map(term).collect(), limit: -form.constant }
     }
 }

@@ -116,6 +116,11 @@ impl Fixed {
         self.starts[stage] - self.inputs
     }
 
+    /// A hidden neuron's z as a variable: those that are read come before.
+    pub fn own(&self, neuron: usize) -> usize {
+        self.starts[self.last()] + neuron
+    }
+
     /// Each hidden neuron: its stage, its number within that, and its number among all.
     pub fn hidden(&self) -> impl Iterator<Item = (usize, usize, usize)> {
         let within = |stage: usize| (0..self.layers[stage].rows.len()).map(move |j| (stage, j));

@@ -4,6 +4,7 @@
 //! negative is at most 0 there too, so that a mean which is positive on all of a box leaves no counterexample in it.
 
 use crate::Refused;
+use crate::number::shift_down;
 use crate::region::{Cube, Total};
 
 /// A constant in units of 2^−80, and slopes in units of 2^−exponent.
@@ -16,7 +17,7 @@ pub struct Form {
 
 /// A mean of two forms has weights in these parts, and there are so many means of means.
 const PARTS: i128 = 1 << 16;
-const ROUNDS: usize = 12;
+const ROUNDS: usize = 20;
 
 impl Form {
     /// The end of an input where the form is least.
@@ -35,6 +36,14 @@ impl Form {
     /// Its least value on a box.
     pub fn least(&self, cube: &Cube) -> Result<i128, Refused> {
         self.at(cube, |i| self.end(i, cube))
+    }
+
+    /// Adds how much each input of a box moves it, in units of 2^−40.
+    pub fn add_moves(&self, cube: &Cube, moves: &mut [i128]) {
+        for (i, moves) in moves.iter_mut().enumerate() {
+            let own = i128::from(self.slopes[i].abs()) * i128::from(cube.upper[i] - cube.lower[i]);
+            *moves = moves.saturating_add(shift_down(own, 40 - self.exponent - cube.grid).unwrap_or(i128::MAX));
+        }
     }
 
     /// The mean with another form, that one with so many parts. Slopes are rounded by less than three units, which the constant
@@ -83,16 +92,10 @@ pub fn greatest(
     Ok(best)
 }
 
-/// Whether some mean of forms is positive on a box: from the best of all means of two towards the form that is highest where
-/// that is least, as far as it gains, and again. Which means are looked at is a choice.
+/// Whether some mean of forms is positive on a box: from the best of them towards the one that is highest where that is least,
+/// as far as it gains, and again. Which means are looked at is a choice.
 pub fn some_mean_is_positive(forms: &[Form], cube: &Cube) -> Result<bool, Refused> {
-    let mut means = Vec::new();
-    for (i, form) in forms.iter().enumerate() {
-        for other in &forms[..=i] {
-            means.push(form.towards(other, cube)?);
-        }
-    }
-    let Some((mut least, best)) = greatest(&means, |form| form.least(cube))? else { return Ok(false) };
+    let Some((mut least, best)) = greatest(forms, |form| form.least(cube))? else { return Ok(false) };
     let mut best = best.clone();
     for _ in 0..ROUNDS {
         let highest = greatest(forms, |form| form.at(cube, |i| best.end(i, cube)))?;

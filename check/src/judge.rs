@@ -192,7 +192,7 @@ impl<'j> Judge<'j> {
             let kind = self.file.byte()?;
             self.summary.records += 1;
             if region.is_none() && matches!(kind, BOUND | PLANE | CLOSE) {
-                let made = Region::new(self.net, cube.clone())?;
+                let made = Region::new(cube.clone(), &mut self.bounder, |_, _, _| Ok(()))?;
                 region = Some(Region { hull: Some(Rc::new(Hull::new(&made))), ..made });
             }
             match (kind, &mut region) {
@@ -225,68 +225,51 @@ impl<'j> Judge<'j> {
 
     /// A bound of a neuron's side, which the table then has.
     fn bound(&mut self, region: &mut Region<'j>) -> Result<(), Refused> {
-        let stage = self.file.below(self.net.last(), "stage")?;
-        let side = self.side(stage)?;
-        let start = Start::side(stage, side / 2, side % 2);
-        let value = self.proved(region, start, Some(side))?;
-        region.set(stage, side / 2, side % 2, value)
+        let (stage, [(j, side)]) = self.sides()?;
+        let value = self.proved(region, Start::side(stage, j, side))?;
+        region.set(stage, j, side, value)
     }
 
     /// A bound of a neuron's side and so many times another's, which then cuts what the two can be together.
     fn plane(&mut self, region: &mut Region<'j>) -> Result<(), Refused> {
-        let stage = self.file.below(self.net.last(), "stage")?;
-        let (first, second, scale) = (self.side(stage)?, self.side(stage)?, self.file.weight()?);
+        let (stage, sides) = self.sides::<2>()?;
+        let scale = self.file.weight()?;
         let whole = small(scale.floor_scaled(SCALE).filter(|_| scale.exponent >= -SCALE))?;
-        require(first / 2 != second / 2 && whole < 1 << 49, "two neurons, or a scale, that are not to be summed up")?;
-        let sign = |side: usize| 1 - 2 * (side % 2) as i64;
-        let nu = vec![(first / 2, sign(first) << SCALE), (second / 2, sign(second) * whole)];
-        let term = |&(j, nu): &(usize, i64)| Term {
-            variable: self.net.starts[stage] + j,
-            is_read: false,
-            weight: -nu,
-            scale: SCALE,
-        };
-        let terms = nu.iter().map(term).collect();
-        let start = Start { nu, exponent: SCALE, ..Start::side(stage, 0, 0) };
-        let value = self.proved(region, start, None)?;
+        let are_fine = sides[0].0 != sides[1].0 && whole > 0 && whole < 1 << 49;
+        require(are_fine, "two neurons, or a scale, that are not to be summed up")?;
+        let nu =
+            [(sides[0], 1 << SCALE), (sides[1], whole)].map(|((j, side), by)| (j, if side == 0 { by } else { -by }));
+        let value = self.proved(region, Start { nu: nu.to_vec(), exponent: SCALE, ..Start::side(stage, 0, 0) })?;
+        let own = |j: usize| self.net.own(self.net.first(stage) + j);
+        let terms = nu.map(|(j, nu)| Term { variable: own(j), weight: -nu, scale: SCALE }).to_vec();
         let limit = value.floor_scaled(UNIT).ok_or_else(Refused::overflow)?;
         Rc::make_mut(&mut region.planes).push((stage, Inequality { terms, limit: -limit }));
         Ok(())
     }
 
-    /// The number of a side of a stage's neurons.
-    fn side(&mut self, stage: usize) -> Result<usize, Refused> {
-        self.file.below(2 * self.net.layers[stage].rows.len(), "side")
+    /// A stage, and sides of its neurons: the neuron, and 0 for itself or 1 for its negative.
+    fn sides<const N: usize>(&mut self) -> Result<(usize, [(usize, usize); N]), Refused> {
+        let (stage, mut sides) = (self.file.below(self.net.last(), "stage")?, [(0, 0); N]);
+        for side in &mut sides {
+            let number = self.file.below(2 * self.net.layers[stage].rows.len(), "side")?;
+            *side = (number / 2, number % 2);
+        }
+        Ok((stage, sides))
     }
 
-    /// Reads a value and the proof that a function, perhaps a side of a neuron, is at least that.
-    fn proved(&mut self, region: &mut Region<'j>, start: Start, side: Option<usize>) -> Result<Dyadic, Refused> {
+    /// Reads a value and the proof that a function of neurons is at least that.
+    fn proved(&mut self, region: &mut Region<'j>, start: Start) -> Result<Dyadic, Refused> {
         let value = self.file.float()?;
         let Dyadic { mantissa, exponent } = value;
         let least = value.ceil_scaled(UNIT).ok_or_else(Refused::overflow)?;
-        let stage = start.stage;
-        region.refresh(stage)?;
+        region.refresh(start.stage)?;
         self.say(|| {
             let sum = start.nu.iter().map(|(j, nu)| format!("{nu} times neuron {j}")).collect::<Vec<_>>().join(" and ");
-            format!("bound: stage {stage}, {sum} is at least {mantissa}·2^{}", exponent + start.exponent)
+            let exponent = exponent + start.exponent;
+            format!("bound: stage {}, {sum} is at least {mantissa}·2^{exponent}", start.stage)
         });
-        match self.file.byte()? {
-            RULE => {
-                let by_interval = |side: usize| Ok(region.interval(stage, side / 2)?[side % 2] >= least);
-                let is_shown =
-                    !self.is_mine() || side.map_or(Ok(false), by_interval)? || self.by_rule(region, &start, least)?;
-                require(is_shown, "it is not bounded so by any rule")?;
-            }
-            TREE => self.tree(region, &Claim::Function(start), least)?,
-            kind => return unknown("proof", kind),
-        }
+        self.proof(region, &Claim::Function(start), least)?;
         Ok(value)
-    }
-
-    /// Whether one of the two rules shows that a function is at least a value.
-    fn by_rule(&mut self, region: &Region, start: &Start, least: i128) -> Result<bool, Refused> {
-        Ok(self.bounder.bound(region, start, Rule::Adaptive)? >= least
-            || self.bounder.bound(region, start, Rule::Parallel)? >= least)
     }
 
     /// Closes a disjunct on the region: what is positive is at least one unit.
@@ -295,7 +278,6 @@ impl<'j> Judge<'j> {
         let rows = &property.disjuncts[disjunct];
         region.refresh(self.net.last())?;
         let what = self.file.below(rows.rows.len() + 1, "row")?;
-        let kind = self.file.byte()?;
         self.say(|| match what {
             0 => format!("close: disjunct {disjunct} by combinations of its rows"),
             row => format!("close: disjunct {disjunct} by its row {}", row - 1),
@@ -304,13 +286,21 @@ impl<'j> Judge<'j> {
             0 => Claim::Combination(rows),
             row => Claim::Function(combined(rows, &[(row - 1, Dyadic::ONE)], self.net.last())?),
         };
-        match (kind, &claim) {
+        self.proof(region, &claim, 1)
+    }
+
+    /// Reads the proof of a claim: that one of the rules shows it, or a tree.
+    fn proof(&mut self, region: &mut Region<'j>, claim: &Claim, least: i128) -> Result<(), Refused> {
+        match (self.file.byte()?, claim) {
             (RULE, Claim::Function(start)) => {
-                let is_shown = !self.is_mine() || self.by_rule(region, start, 1)?;
-                require(is_shown, "the row is not positive by any rule")
+                let mut is_shown = !self.is_mine();
+                for rule in [Rule::Interval, Rule::Adaptive, Rule::Parallel] {
+                    is_shown = is_shown || self.bounder.bound(region, start, rule)? >= least;
+                }
+                require(is_shown, "it is not shown by any rule")
             }
-            (TREE, claim) => self.tree(region, claim, 1),
-            _ => unknown("proof", kind),
+            (TREE, claim) => self.tree(region, claim, least),
+            (kind, _) => unknown("proof", kind),
         }
     }
 

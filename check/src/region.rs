@@ -3,6 +3,7 @@
 //! Everything is an integer times a power of two. The box is rounded outward to 48 bits, and so are bounds, which begin as
 //! what intervals say: each neuron's range from the ranges of what it reads.
 
+use crate::bound::{Bounder, Rule, Start};
 use crate::contract::{Conditions, Inequality};
 use crate::fixed::{Fixed, ROUNDING, small};
 use crate::hull::Hull;
@@ -71,8 +72,13 @@ impl Cube {
 }
 
 impl<'n> Region<'n> {
-    /// With what intervals say of every hidden neuron.
-    pub fn new(net: &'n Fixed, mut cube: Cube) -> Result<Region<'n>, Refused> {
+    /// With what intervals say of every hidden neuron, and after each stage with what else is found there.
+    pub fn new(
+        mut cube: Cube,
+        bounder: &mut Bounder<'n>,
+        mut find: impl FnMut(&mut Region<'n>, usize, &mut Bounder<'n>) -> Result<(), Refused>,
+    ) -> Result<Region<'n>, Refused> {
+        let net = bounder.net;
         // So that every side has a middle.
         cube.lower.iter_mut().zip(&cube.upper).for_each(|(l, u)| *l -= (u - *l) & 1);
         let (grids, off) = (vec![cube.grid], vec![0; net.first(net.last() + 1)]);
@@ -82,42 +88,20 @@ impl<'n> Region<'n> {
         for stage in 0..net.last() {
             region.refresh(stage)?;
             let width = net.layers[stage].rows.len();
-            let ranges = (0..width).map(|j| region.interval(stage, j)).collect::<Result<Vec<_>, _>>()?;
-            let most = ranges.iter().flatten().map(|&side| bits(side)).max().unwrap_or(0);
+            let side = |side| Start::side(stage, side / 2, side % 2);
+            let ends = (0..2 * width).map(|n| bounder.bound(&region, &side(n), Rule::Interval));
+            let ends = ends.collect::<Result<Vec<_>, _>>()?;
+            let most = ends.iter().map(|&end| bits(end)).max().unwrap_or(0);
             let grid = (UNIT + BOUND_BITS - most as i32).min(FINEST);
             region.grids.push(grid);
-            for [low, high] in ranges {
-                region.sides.push([outward(low, grid - UNIT)?, outward(high, grid - UNIT)?]);
+            for [low, high] in ends.as_chunks().0 {
+                region.sides.push([outward(*low, grid - UNIT)?, outward(*high, grid - UNIT)?]);
             }
+            find(&mut region, stage, bounder)?;
         }
         // What a program's sums may be off by has a place here, so that their terms stay far below the largest float32.
         region.refresh(net.last())?;
         Ok(region)
-    }
-
-    /// The sides of a neuron from below, in units of 2^−80, by the ranges of what it reads.
-    ///
-    /// Products of weights of 49 bits and ends of at most 57 bits leave room for 2²¹ of them.
-    pub fn interval(&self, stage: usize, j: usize) -> Result<[i128; 2], Refused> {
-        let layer = &self.net.layers[stage];
-        let row = &layer.rows[j];
-        let off = Total(-self.off[self.net.first(stage) + j]);
-        let (mut low, mut negated) = (off, off);
-        low.add(row.bias.0.into(), layer.bias_scale)?;
-        negated.add(-i128::from(row.bias.1), layer.bias_scale)?;
-        for part in &row.parts {
-            let (mut least, mut most) = (0i128, 0i128);
-            for &(column, weight) in &part.terms {
-                let (from, to) = self.range(column as usize);
-                let (a, b) = (i128::from(weight) * i128::from(from), i128::from(weight) * i128::from(to));
-                least += a.min(b);
-                most += a.max(b);
-            }
-            let exponent = layer.scale + self.grids[part.source];
-            low.add(least, exponent)?;
-            negated.add(-most, exponent)?;
-        }
-        Ok([low.0, negated.0])
     }
 
     /// Computes anew what the neurons of stages may be off by, up to a stage, where bounds that they read have moved.
@@ -187,10 +171,20 @@ impl<'n> Region<'n> {
         self.is_void || self.sides.iter().any(|[low, negated]| low + negated > 0)
     }
 
-    /// Moves a side to a proved value, in units of 2^−80, if that is tighter.
-    pub fn tighten(&mut self, stage: usize, j: usize, side: usize, bound: i128) -> Result<(), Refused> {
-        let known = &mut self.sides[self.net.first(stage) + j][side];
-        *known = outward(bound, self.grids[stage + 1] - UNIT)?.max(*known);
+    /// Moves both sides of a neuron to what a rule says, where that is tighter, if it is undecided.
+    pub fn bound(&mut self, bounder: &mut Bounder, stage: usize, j: usize, rule: Rule) -> Result<(), Refused> {
+        let neuron = self.net.first(stage) + j;
+        for side in if self.is_undecided(neuron) { 0..2 } else { 0..0 } {
+            let bound = bounder.bound(self, &Start::side(stage, j, side), rule)?;
+            self.raise(stage, neuron, side, shift_down(bound, self.grids[stage + 1] - UNIT))?;
+        }
+        Ok(())
+    }
+
+    /// Moves a side to a value that is known of it, if that is tighter.
+    pub fn raise(&mut self, stage: usize, neuron: usize, side: usize, value: Option<i128>) -> Result<(), Refused> {
+        let known = &mut self.sides[neuron][side];
+        *known = outward(value.ok_or_else(Refused::overflow)?.max((*known).into()), 0)?;
         self.fresh = self.fresh.min(stage + 1);
         Ok(())
     }
@@ -215,6 +209,9 @@ impl Total {
 
     /// Takes factor·size·2^−exponent, neither below 0, the size rounded up to 32 bits.
     pub fn take(&mut self, factor: i128, size: i128, exponent: i32) -> Result<(), Refused> {
+        if size == 0 {
+            return Ok(());
+        }
         let excess = bits(size).saturating_sub(32);
         let cost = factor.checked_mul(-(-size >> excess)).ok_or_else(Refused::overflow)?;
         self.add(-cost, exponent - excess as i32)

@@ -4,14 +4,14 @@
 //! them holds below their node alone. On the way back everything is as it was. Where bounds contradict each other no input
 //! has the phases of the way, and nothing is left to show.
 
-use crate::bound::{Phase, Rule, Start};
+use crate::bound::{Phase, Rule};
 use crate::contract::Conditions;
 use crate::file::Reader;
 use crate::goal::combined;
 use crate::judge::{Claim, Judge, unknown};
 use crate::number::Dyadic;
 use crate::region::Region;
-use crate::{Refused, refused, require};
+use crate::{Refused, require};
 use std::rc::Rc;
 
 /// A node on the way, and the region as it was there.
@@ -81,10 +81,7 @@ impl<'j> Judge<'j> {
     fn cut(&mut self, region: &mut Region, neuron: usize, side: usize, at: Dyadic) -> Result<(), Refused> {
         let stage = self.net.starts.partition_point(|&start| start <= neuron + self.net.inputs) - 1;
         let at = if side == 0 { at } else { Dyadic { mantissa: -at.mantissa, ..at } };
-        let end = at.floor_scaled(region.grids[stage + 1]).and_then(|end| i64::try_from(end).ok());
-        let own = &mut region.sides[neuron][side];
-        *own = (*own).max(end.ok_or_else(|| refused("a cut is too large"))?);
-        region.fresh = region.fresh.min(stage + 1);
+        region.raise(stage, neuron, side, at.floor_scaled(region.grids[stage + 1]))?;
         self.contract(region)
     }
 
@@ -111,23 +108,13 @@ impl<'j> Judge<'j> {
     fn bound_again(&mut self, region: &mut Region, from: usize) -> Result<(), Refused> {
         let (net, is_over) = (self.net, self.is_text() || region.is_empty());
         let from = if is_over { usize::MAX } else { from };
-        for (stage, j, neuron) in net.hidden().filter(|&(stage, ..)| stage >= from) {
+        for (stage, j, _) in net.hidden().filter(|&(stage, ..)| stage >= from) {
             region.refresh(stage)?;
             for rule in [Rule::Adaptive, Rule::Parallel] {
-                self.bound_sides(region, (stage, j, neuron), rule)?;
+                region.bound(&mut self.bounder, stage, j, rule)?;
             }
         }
         region.refresh(net.last())
-    }
-
-    /// Moves both sides of a neuron to what a rule says, if it is undecided.
-    pub fn bound_sides(&mut self, region: &mut Region, of: (usize, usize, usize), rule: Rule) -> Result<(), Refused> {
-        let (stage, j, neuron) = of;
-        for side in if region.is_undecided(neuron) { 0..2 } else { 0..0 } {
-            let bound = self.bounder.bound(region, &Start::side(stage, j, side), rule)?;
-            region.tighten(stage, j, side, bound)?;
-        }
-        Ok(())
     }
 
     /// Reads changes of parts; returns what was there before.
