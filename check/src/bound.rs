@@ -12,7 +12,6 @@
 use crate::Refused;
 use crate::contract::{Inequality, Term};
 use crate::fixed::{Fixed, small};
-use crate::form::Form;
 use crate::hull::Turn;
 use crate::number::{Dyadic, bits, shift_down};
 use crate::region::{Region, Total, UNIT};
@@ -89,8 +88,8 @@ pub struct Bounder<'n> {
     exponents: Vec<Option<i32>>,
     /// How often a coefficient of an input was rounded.
     rounded: i64,
-    /// The form that the last row came to, if no neuron was spread.
-    pub form: Form,
+    /// That the last function is at most 0, as one of the inputs which is nowhere above it; if no neuron was spread.
+    pub form: Inequality,
     total: Total,
     /// The neurons that are to be spread over the inputs.
     turns: Vec<Turn>,
@@ -99,7 +98,7 @@ pub struct Bounder<'n> {
 impl<'n> Bounder<'n> {
     pub fn new(net: &'n Fixed) -> Bounder<'n> {
         let (mu, exponents) = (vec![0; net.starts[net.last()]], vec![None; net.layers.len()]);
-        Bounder { net, mu, exponents, rounded: 0, form: Form::default(), total: Total::default(), turns: vec![] }
+        Bounder { net, mu, exponents, rounded: 0, form: Inequality::default(), total: Total::default(), turns: vec![] }
     }
 
     /// A lower bound of a function on a region, in units of 2^−80.
@@ -110,18 +109,28 @@ impl<'n> Bounder<'n> {
                 self.relax(region, stage, rule, start.factor)?;
             }
         }
-        self.least(region)?;
-        Ok(self.total.0)
+        if let Some(hull) = region.hull.as_ref().filter(|_| !self.turns.is_empty()) {
+            let slopes = self.slopes(region)?;
+            hull.spread(region, slopes, &mut self.turns, &mut self.total)?;
+            return Ok(self.total.0);
+        }
+        self.form = self.left(region, 0)?;
+        Ok(self.form.least(region)?.0)
     }
 
-    /// That a function is at most 0, of what it reads. Coefficients are rounded down, which inputs pay for, and activations are not
-    /// negative.
+    /// That a function is at most 0, of what it reads.
     pub fn at_most_zero(&mut self, region: &Region, start: &Start) -> Result<Inequality, Refused> {
         self.begin(region, start)?;
+        self.left(region, start.stage)
+    }
+
+    /// That what is left of a function, of inputs and of the stages before one, is at most 0. Coefficients are rounded down, which
+    /// inputs pay for, and activations are not negative.
+    fn left(&mut self, region: &Region, stages: usize) -> Result<Inequality, Refused> {
         let (slopes, scale) = self.slopes(region)?;
         let mut terms: Vec<Term> =
             (0..).zip(slopes).map(|(variable, weight)| Term { variable, weight, scale }).collect();
-        for stage in 0..start.stage {
+        for stage in 0..stages {
             let variables = self.net.starts[stage]..self.net.starts[stage + 1];
             let excess = excess(&self.mu[variables.clone()]);
             let scale = self.exponents[stage + 1].unwrap_or(WHOLE) - excess as i32;
@@ -129,7 +138,7 @@ impl<'n> Bounder<'n> {
             terms.extend(variables.map(|variable| Term { variable, weight: weight(variable), scale }));
         }
         terms.retain(|term| term.weight != 0);
-        Ok(Inequality { terms, limit: -self.total.0 })
+        Ok(Inequality { terms, constant: self.total.0 })
     }
 
     /// Replaces what a function begins with by what that reads.
@@ -238,17 +247,6 @@ impl<'n> Bounder<'n> {
             self.total.add(-size, exponent + cube.grid)?;
         }
         Ok((slopes, exponent))
-    }
-
-    /// Adds the least value over the box, with the neurons that are left to it spread over the inputs.
-    fn least(&mut self, region: &Region) -> Result<(), Refused> {
-        let (slopes, exponent) = self.slopes(region)?;
-        if let Some(hull) = region.hull.as_ref().filter(|_| !self.turns.is_empty()) {
-            return hull.spread(region, (&slopes, exponent), &mut self.turns, &mut self.total);
-        }
-        self.form = Form { constant: self.total.0, slopes, exponent };
-        self.total = Total(self.form.least(&region.cube)?);
-        Ok(())
     }
 }
 

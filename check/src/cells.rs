@@ -1,28 +1,27 @@
 //! Boxes of inputs, cut again and again: what is proved on each cell by a fixed rule, without any numbers of the file.
 //!
 //! On a cell a hidden neuron is decided if it was on a cell that this one was cut from. The others are bounded by intervals and,
-//! where these leave them undecided, by both sides of the one bound with the adaptive rule. Then rows are bounded: by the adaptive
-//! rule, with the slopes of the phases at the corner where that is least, and by the parallel rule; or by means of these. A cell
-//! that this leaves open is halved along the input that moves its triangles most, a few times at most: the search's bounds may be
-//! a little tighter.
+//! where these leave them undecided, by both sides of the one bound with the adaptive rule. Then the rows are: by the adaptive rule, with the slopes of the phases at the corner where that is least, and by
+//! the parallel rule. All these functions of the inputs are at most 0 at a counterexample, and so cut off what is not. What they
+//! leave of a cell is halved along the input that moves them most, a few times at most.
 
 use crate::bound::{Phase, Rule};
+use crate::contract::{Conditions, Inequality};
 use crate::fixed::small;
-use crate::form::{Form, greatest, some_mean_is_positive};
 use crate::goal::combined;
 use crate::judge::{Judge, position, unknown};
-use crate::number::Dyadic;
+use crate::number::{Dyadic, shift_down};
 use crate::region::{Cube, Region};
-use crate::{Refused, refused, require};
+use crate::{Refused, require};
 use std::cell::OnceCell;
 use std::rc::Rc;
 
 /// How often a cell is halved beyond what the file says.
 const HALVINGS: u32 = 20;
-/// How often a cell may be cut.
+/// How many cells may be around one.
 const DEEPEST: u32 = 2_000;
 
-/// A box, the box that it was cut from, and the bounds of hidden neurons on it, once they were asked for.
+/// A box, the cell that it was cut from, and the bounds of hidden neurons on it, once they were asked for.
 struct Cell<'n> {
     cube: Cube,
     around: Option<Rc<Cell<'n>>>,
@@ -39,9 +38,7 @@ impl<'j> Judge<'j> {
             match self.file.byte()? {
                 0 => {
                     self.say(|| format!("  cell closed for disjuncts {open:?}"));
-                    if self.is_mine() {
-                        self.close_all(&cell, &open, HALVINGS)?;
-                    }
+                    self.close_all(&cell, &open, HALVINGS)?;
                 }
                 1 => {
                     let input = self.file.below(self.net.inputs, "input")?;
@@ -49,15 +46,13 @@ impl<'j> Judge<'j> {
                     self.say(|| format!("  cut input {input} at {}·2^{}", at.mantissa, at.exponent));
                     // Where that is between two ends, both sides hold it.
                     let [low, high] = [at.floor_scaled(cell.cube.grid), at.ceil_scaled(cell.cube.grid)];
-                    cells.extend(cell.cut(input, small(low)?, small(high)?)?.map(|half| (half, open.clone())));
+                    cells.extend(cell.cut(&cell.cube, input, small(low)?, small(high)?)?.map(|half| (half, open.clone())));
                 }
                 2 => {
                     let disjunct = self.file.number()?;
                     open.remove(position(&open, disjunct)?);
                     self.say(|| format!("  disjunct {disjunct} closed"));
-                    if self.is_mine() {
-                        self.close_all(&cell, &[disjunct], HALVINGS)?;
-                    }
+                    self.close_all(&cell, &[disjunct], HALVINGS)?;
                     cells.push((cell, open));
                 }
                 3 => {
@@ -70,103 +65,105 @@ impl<'j> Judge<'j> {
         Ok(())
     }
 
-    /// Closes every disjunct that is open on a cell, or halves it along the input that moves the forms most.
+    /// Closes every disjunct that is open on a cell, if it is one to look at.
     fn close_all(&mut self, cell: &Rc<Cell<'j>>, open: &[usize], halvings: u32) -> Result<(), Refused> {
-        if open.is_empty() {
+        if halvings == HALVINGS && !self.is_mine() || open.is_empty() {
             return Ok(());
         }
-        let region = self.bounded(cell)?;
-        let (mut left, mut moves) = (vec![], vec![0i128; self.net.inputs]);
+        let whole = self.bounded(cell)?;
         for &disjunct in open {
-            let forms = self.forms(region, disjunct)?;
-            if !some_mean_is_positive(&forms, &region.cube)? {
-                left.push(disjunct);
-                forms.iter().for_each(|form| form.add_moves(&region.cube, &mut moves));
+            let (mut region, forms) = (whole.clone(), self.forms(whole, disjunct)?);
+            let conditions = Rc::new(Conditions { all: forms, rows: vec![] });
+            region.conditions = Some(conditions.clone());
+            region.contract(&mut self.bounder)?;
+            if !region.is_empty() {
+                require(halvings > 0, format!("disjunct {disjunct} is not closed on a cell"))?;
+                let input = region.widest(&conditions.all);
+                let (l, u) = region.range(input);
+                let middle = l + (u - l) / 2;
+                for half in cell.cut(&region.cube, input, middle, middle)? {
+                    self.close_all(&half, &[disjunct], halvings - 1)?;
+                }
             }
-        }
-        let Some(first) = left.first() else { return Ok(()) };
-        require(halvings > 0, format!("disjunct {first} is not closed on a cell"))?;
-        let input = (0..moves.len()).max_by_key(|&i| moves[i]).unwrap_or(0);
-        let (l, u) = region.range(input);
-        let middle = l + (u - l) / 2;
-        for half in cell.cut(input, middle, middle)? {
-            self.close_all(&half, &left, halvings - 1)?;
         }
         Ok(())
     }
 
-    /// The region of a cell, with every hidden neuron bounded. What is decided on a box around it is decided there too.
+    /// The region of a cell, with every hidden neuron bounded. What is decided on a cell around it is decided there too.
     fn bounded<'c>(&mut self, cell: &'c Cell<'j>) -> Result<&'c Region<'j>, Refused> {
-        let outward = std::iter::successors(Some(cell), |cell| cell.around.as_deref());
-        let open: Vec<&Cell> = outward.take_while(|cell| cell.region.get().is_none()).collect();
-        for cell in open.into_iter().rev() {
-            let known = cell.around.as_ref().and_then(|around| around.region.get());
-            let _ = cell.region.set(self.bound_hidden(cell.cube.clone(), known)?);
-        }
-        cell.region.get().ok_or_else(|| refused("no bounds"))
-    }
-
-    /// Bounds every hidden neuron on a box, with bounds that are known on a box around it.
-    fn bound_hidden(&mut self, cube: Cube, known: Option<&Region>) -> Result<Region<'j>, Refused> {
-        Region::new(cube, &mut self.bounder, |region, stage, bounder| {
-            for j in 0..region.net.layers[stage].rows.len() {
-                let neuron = region.net.first(stage) + j;
-                for side in [0, 1] {
-                    if known.is_some_and(|known| known.sides[neuron][side] >= 0) {
-                        region.raise(stage, neuron, side, Some(0))?;
+        if cell.region.get().is_none() {
+            let known = cell.around.as_ref().map(|around| self.bounded(around)).transpose()?;
+            let region = Region::new(cell.cube.clone(), &mut self.bounder, |region, stage, bounder| {
+                let first = region.net.first(stage);
+                for j in 0..region.net.layers[stage].rows.len() {
+                    let decided = |side: &usize| known.is_some_and(|known| known.sides[first + j][*side] >= 0);
+                    let mut sides = [0, 1].into_iter().filter(decided);
+                    sides.try_for_each(|side| region.raise(stage, first + j, side, Some(0)))?;
+                    if stage > 0 {
+                        region.bound(bounder, stage, j, Rule::Adaptive)?;
                     }
                 }
-                if stage > 0 {
-                    region.bound(bounder, stage, j, Rule::Adaptive)?;
-                }
-            }
-            Ok(())
-        })
+                Ok(())
+            })?;
+            let _ = cell.region.set(region);
+        }
+        cell.region.get().ok_or_else(Refused::overflow)
     }
 
-    /// Functions of the inputs that are nowhere above a row of a disjunct: by three rules, or those up to the first that is
-    /// positive on the region.
-    fn forms(&mut self, region: &Region, disjunct: usize) -> Result<Vec<Form>, Refused> {
+    /// What functions of the inputs say that are nowhere above a row of a disjunct: by three rules, the second of which has the
+    /// slopes at the corner where the best of the first is least. Any slopes are sound.
+    fn forms(&mut self, region: &Region, disjunct: usize) -> Result<Vec<Inequality>, Refused> {
         let rows = &self.property.disjuncts[disjunct];
-        let (count, mut forms) = (rows.rows.len(), vec![]);
+        let (count, mut forms, mut best) = (rows.rows.len(), vec![], i128::MIN);
         for turn in 0..3 * count {
-            if turn == count {
-                let (_, best) = greatest(&forms, |form| form.least(&region.cube))?.ok_or_else(Refused::overflow)?;
-                self.set_slopes(&region.cube, &best.clone())?;
-            }
             let start = combined(rows, &[(turn % count, Dyadic::ONE)], self.net.last())?;
             let rule = [Rule::Adaptive, Rule::Node(&self.node), Rule::Parallel][turn / count];
-            let bound = self.bounder.bound(region, &start, rule)?;
+            let least = self.bounder.bound(region, &start, rule)?;
             forms.push(self.bounder.form.clone());
-            if bound > 0 {
+            if least > 0 {
                 break;
+            }
+            if turn < count && least > best {
+                best = least;
+                let mut corner = region.cube.clone();
+                corner.upper.copy_from_slice(&region.cube.lower);
+                for term in forms[turn].terms.iter().filter(|term| term.weight < 0) {
+                    corner.upper[term.variable] = region.cube.upper[term.variable];
+                }
+                corner.lower.copy_from_slice(&corner.upper);
+                let there = Region::new(corner, &mut self.bounder, |_, _, _| Ok(()))?;
+                self.node.phase.fill(Phase::Open);
+                for (neuron, part) in self.node.alpha.iter_mut().enumerate() {
+                    *part = if there.of(neuron).1 > 0 { 255 } else { 0 };
+                }
             }
         }
         Ok(forms)
     }
-
-    /// Sets the part of each neuron to all or nothing: what it is at the corner where a form is least. Any is sound.
-    fn set_slopes(&mut self, cube: &Cube, form: &Form) -> Result<(), Refused> {
-        let corner: Vec<i64> = (0..self.net.inputs).map(|i| form.end(i, cube)).collect();
-        let point = Cube { grid: cube.grid, lower: corner.clone(), upper: corner };
-        let there = Region::new(point, &mut self.bounder, |_, _, _| Ok(()))?;
-        self.node.phase.fill(Phase::Open);
-        for (neuron, part) in self.node.alpha.iter_mut().enumerate() {
-            *part = if there.of(neuron).1 > 0 { 255 } else { 0 };
-        }
-        Ok(())
-    }
 }
 
 impl<'n> Cell<'n> {
-    /// Both sides of a cut between two ends, the upper one first.
-    fn cut(self: &Rc<Self>, input: usize, low: i64, high: i64) -> Result<[Rc<Cell<'n>>; 2], Refused> {
-        let (mut below, mut above) = (self.cube.clone(), self.cube.clone());
+    /// Both sides of a cut, between two ends, of a box in this one, the upper side first.
+    fn cut(self: &Rc<Self>, cube: &Cube, input: usize, low: i64, high: i64) -> Result<[Rc<Cell<'n>>; 2], Refused> {
+        let (mut below, mut above) = (cube.clone(), cube.clone());
         require(self.depth < DEEPEST, "cells are cut too often")?;
         require(below.lower[input] <= low && high <= above.upper[input], "a cut is outside of its cell")?;
         (below.upper[input], above.lower[input]) = (high, low);
-        let depth = self.depth + 1;
-        let half = |cube: Cube| Cell { cube, around: Some(self.clone()), depth, region: OnceCell::new() };
+        let half = |cube| Cell { cube, around: Some(self.clone()), depth: self.depth + 1, region: OnceCell::new() };
         Ok([above, below].map(|cube| Rc::new(half(cube))))
+    }
+}
+
+impl Region<'_> {
+    /// The input that moves functions most, all together.
+    fn widest(&self, forms: &[Inequality]) -> usize {
+        let mut moves = vec![0i128; self.net.inputs];
+        for term in forms.iter().flat_map(|form| &form.terms) {
+            let (l, u) = self.range(term.variable);
+            let own = i128::from(term.weight.abs()) * i128::from(u - l);
+            let own = shift_down(own, 40 - term.scale - self.cube.grid).unwrap_or(i128::MAX);
+            moves[term.variable] = moves[term.variable].saturating_add(own);
+        }
+        (0..moves.len()).max_by_key(|&input| moves[input]).unwrap_or(0)
     }
 }

@@ -1,22 +1,21 @@
 //! Inequalities that hold together, and what each of them leaves of the ranges of its variables.
 //!
-//! In Σ weight·variable ≤ limit no term is less than at its variable's lower or upper end. What the least values of all terms
-//! together leave up to the limit is how much any one term may exceed its own least value (hull consistency).
+//! In constant + Σ weight·variable ≤ 0 no term is less than at its variable's lower or upper end. What the least values of all
+//! terms together leave up to 0 is how much any one term may exceed its own least value (hull consistency).
 //!
-//! The counterexamples of a disjunct meet: every neuron is its row, every row of the disjunct is at most 0, and so is every form
+//! The counterexamples of a disjunct meet: every neuron is its row, every row of the disjunct is at most 0, and so is every function
 //! of the inputs that is nowhere above such a row. Going through these again and again moves ends inward.
 
 use crate::Refused;
 use crate::bound::{Bounder, Rule, Start};
-use crate::form::Form;
 use crate::number::shift_down;
 use crate::region::{Region, Total, UNIT};
 
-/// `Σ weight·variable ≤ limit`, the limit in units of 2^−80.
-#[derive(Clone)]
+/// `constant + Σ weight·variable ≤ 0`, the constant in units of 2^−80.
+#[derive(Clone, Default)]
 pub struct Inequality {
     pub terms: Vec<Term>,
-    pub limit: i128,
+    pub constant: i128,
 }
 
 /// A weight in units of 2^−scale. Variables are inputs, then what is read of hidden neurons, max(z, 0), then their z.
@@ -27,10 +26,10 @@ pub struct Term {
     pub scale: i32,
 }
 
-/// What the counterexamples of a disjunct meet.
+/// What the counterexamples of a disjunct meet: inequalities, and rows of which functions of the inputs are taken anew.
 pub struct Conditions {
-    all: Vec<Inequality>,
-    rows: Vec<Start>,
+    pub all: Vec<Inequality>,
+    pub rows: Vec<Start>,
 }
 
 /// How often all conditions are gone through, at most; and the part of what is left of a range that makes it worth to go on.
@@ -55,9 +54,23 @@ impl Conditions {
     }
 }
 
+impl Inequality {
+    /// The least value of its left side, rounded down.
+    pub fn least(&self, region: &Region) -> Result<Total, Refused> {
+        let mut least = Total(self.constant);
+        for term in &self.terms {
+            let (l, u, grid) = region.ends(term.variable);
+            let end = if term.weight > 0 { l } else { u };
+            least.add(i128::from(term.weight) * i128::from(end), term.scale + grid)?;
+        }
+        Ok(least)
+    }
+}
+
 impl Region<'_> {
     /// Moves the ends of variables inward by what holds besides the bounds.
     pub fn contract(&mut self, bounder: &mut Bounder) -> Result<(), Refused> {
+        self.is_void = self.is_empty();
         for (stage, plane) in self.planes.clone().iter() {
             if self.base == Some(*stage) {
                 self.revise(plane)?;
@@ -72,11 +85,11 @@ impl Region<'_> {
             }
             for row in if moves { &[] } else { &conditions.rows[..] } {
                 for rule in [Rule::Adaptive, Rule::Parallel] {
-                    self.is_void |= !self.is_empty() && bounder.bound(self, row, rule)? > 0;
-                    moves |= self.revise(&Inequality::of(&bounder.form))?;
+                    bounder.bound(self, row, rule)?;
+                    moves |= self.revise(&bounder.form)?;
                 }
             }
-            if !moves {
+            if self.is_void || !moves {
                 break;
             }
         }
@@ -85,19 +98,12 @@ impl Region<'_> {
 
     /// Moves the ends of an inequality's variables to what it leaves; whether one has moved far. Nothing moves if no point is left.
     fn revise(&mut self, inequality: &Inequality) -> Result<bool, Refused> {
-        let mut least = Total::default();
-        for term in &inequality.terms {
-            let (l, u, grid) = self.ends(term.variable);
-            let end = if term.weight > 0 { l } else { u };
-            least.add(i128::from(term.weight) * i128::from(end), term.scale + grid)?;
-        }
-        let slack = inequality.limit.checked_sub(least.0).ok_or_else(Refused::overflow)?;
-        self.is_void |= slack < 0;
-        let (terms, mut moves) = (if self.is_empty() { &[] } else { &inequality.terms[..] }, false);
-        for term in terms {
+        let (least, mut moves) = (inequality.least(self)?.0, false);
+        self.is_void |= least > 0;
+        for term in if self.is_void { &[] } else { &inequality.terms[..] } {
             let (l, u, grid) = self.ends(term.variable);
             // How far the variable may be from its end, rounded up; what is too long for a number moves nothing.
-            let Some(room) = shift_down(-slack, term.scale + grid - UNIT) else { continue };
+            let Some(room) = shift_down(least, term.scale + grid - UNIT) else { continue };
             let step = -room / i128::from(term.weight.abs()) + 1;
             let gone = i128::from(u) - i128::from(l) - step;
             if gone > 0 {
@@ -121,19 +127,10 @@ impl Region<'_> {
     }
 
     /// The ends of a variable, and the exponent of their unit.
-    fn ends(&self, variable: usize) -> (i64, i64, i32) {
+    pub fn ends(&self, variable: usize) -> (i64, i64, i32) {
         let own = variable.checked_sub(self.net.own(0));
         let (l, u) = own.map_or_else(|| self.range(variable), |neuron| self.of(neuron));
         let read = own.map_or(variable, |neuron| self.net.inputs + neuron);
         (l, u, self.grids[self.net.starts.partition_point(|&start| start <= read)])
-    }
-}
-
-impl Inequality {
-    /// That a form is at most 0.
-    fn of(form: &Form) -> Inequality {
-        let term = |(variable, &weight)| Term { variable, weight, scale: form.exponent };
-        let slopes = form.slopes.iter().enumerate().filter(|(_, slope)| **slope != 0);
-        Inequality { terms: slopes.map(term).collect(), limit: -form.constant }
     }
 }

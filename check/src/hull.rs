@@ -52,7 +52,7 @@ impl Hull {
     pub fn spread(
         &self,
         region: &Region,
-        (a, exponent): (&[i64], i32),
+        (a, exponent): (Vec<i64>, i32),
         turns: &mut [Turn],
         total: &mut Total,
     ) -> Result<(), Refused> {

@@ -242,8 +242,8 @@ impl<'j> Judge<'j> {
         let value = self.proved(region, Start { nu: nu.to_vec(), exponent: SCALE, ..Start::side(stage, 0, 0) })?;
         let own = |j: usize| self.net.own(self.net.first(stage) + j);
         let terms = nu.map(|(j, nu)| Term { variable: own(j), weight: -nu, scale: SCALE }).to_vec();
-        let limit = value.floor_scaled(UNIT).ok_or_else(Refused::overflow)?;
-        Rc::make_mut(&mut region.planes).push((stage, Inequality { terms, limit: -limit }));
+        let constant = value.floor_scaled(UNIT).ok_or_else(Refused::overflow)?;
+        Rc::make_mut(&mut region.planes).push((stage, Inequality { terms, constant }));
         Ok(())
     }
 

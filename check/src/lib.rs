@@ -11,7 +11,6 @@ pub mod cells;
 pub mod contract;
 pub mod file;
 pub mod fixed;
-pub mod form;
 pub mod goal;
 pub mod hull;
 pub mod judge;
