@@ -46,7 +46,9 @@ impl<'j> Judge<'j> {
                     self.say(|| format!("  cut input {input} at {}·2^{}", at.mantissa, at.exponent));
                     // Where that is between two ends, both sides hold it.
                     let [low, high] = [at.floor_scaled(cell.cube.grid), at.ceil_scaled(cell.cube.grid)];
-                    cells.extend(cell.cut(&cell.cube, input, small(low)?, small(high)?)?.map(|half| (half, open.clone())));
+                    cells.extend(
+                        cell.cut(&cell.cube, input, small(low)?, small(high)?)?.map(|half| (half, open.clone())),
+                    );
                 }
                 2 => {
                     let disjunct = self.file.number()?;
@@ -113,7 +115,7 @@ impl<'j> Judge<'j> {
     /// What functions of the inputs say that are nowhere above a row of a disjunct: by three rules, the second of which has the
     /// slopes at the corner where the best of the first is least. Any slopes are sound.
     fn forms(&mut self, region: &Region, disjunct: usize) -> Result<Vec<Inequality>, Refused> {
-        let rows = &self.property.disjuncts[disjunct];
+        let rows = &self.question.property.disjuncts[disjunct];
         let (count, mut forms, mut best) = (rows.rows.len(), vec![], i128::MIN);
         for turn in 0..3 * count {
             let start = combined(rows, &[(turn % count, Dyadic::ONE)], self.net.last())?;

@@ -11,11 +11,11 @@ use crate::fixed::{Fixed, small};
 use crate::goal::combined;
 use crate::hull::Hull;
 use crate::number::Dyadic;
-use crate::onnx::Network;
-use crate::property::{Disjunct, Property};
+use crate::property::Disjunct;
+use crate::question::{Question, Rejected, Slice, Summary};
 use crate::region::{Cube, Region, UNIT};
 use crate::{Refused, refuse, refused, require, sha256};
-use std::fmt::{self, Write};
+use std::fmt::Write;
 use std::rc::Rc;
 
 pub const MAGIC: &[u8; 4] = b"PGC1";
@@ -29,62 +29,20 @@ const CELLS: u8 = 4;
 const CLOSED: u8 = 5;
 const PLANE: u8 = 6;
 
-/// Bits behind the point of the scale of a sum of two neurons.
+/// Bits behind the point of the scale of a sum of two neurons, and of the largest.
 const SCALE: i32 = 40;
+const SCALE_BITS: i32 = 9;
 
 /// How something is proved.
 const RULE: u8 = 0;
 const TREE: u8 = 1;
 
-/// Which leaves are looked at: those whose number leaves this rest.
-#[derive(Clone, Copy, Debug)]
-pub struct Slice {
-    pub index: usize,
-    pub count: usize,
-}
-
-impl Slice {
-    pub const ALL: Slice = Slice { index: 0, count: 1 };
-}
-
-/// What was found.
-#[derive(Debug, Default)]
-pub struct Summary {
-    pub generator: String,
-    /// Whether it is about the float32 program that evaluates the network, and not about real numbers.
-    pub is_float32: bool,
-    pub records: usize,
-    pub leaves: usize,
-    /// Of these, those of the slice.
-    pub checked: usize,
-    pub text: Option<String>,
-}
-
-impl Summary {
-    /// What the certificate is about, in a word.
-    pub fn arithmetic(&self) -> &'static str {
-        if self.is_float32 { "float32" } else { "real" }
-    }
-}
-
-/// Why a certificate is rejected, and in which record.
-#[derive(Debug)]
-pub struct Rejected {
-    pub record: usize,
-    pub at: usize,
-    pub why: Refused,
-}
-
-impl fmt::Display for Rejected {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Rejected { record, at, why } = self;
-        write!(f, "record {record}, at byte {at}: {why}")
-    }
-}
+/// Of how many leaves after each other one slice has all: cells near each other share what is known around them.
+const RUN: usize = 16;
 
 pub struct Judge<'j> {
     pub net: &'j Fixed,
-    pub property: &'j Property,
+    pub question: &'j Question,
     pub file: Reader<'j>,
     pub bounder: Bounder<'j>,
     pub node: Node,
@@ -94,30 +52,28 @@ pub struct Judge<'j> {
     summary: Summary,
 }
 
-/// What a tree is about: a function, or the rows of a disjunct with weights at each leaf.
-pub enum Claim<'c> {
+/// What a tree is about: a function, or the rows of a disjunct with weights at each leaf; and the value that it is at least.
+pub struct Claim<'c> {
+    pub what: What<'c>,
+    pub least: i128,
+}
+
+pub enum What<'c> {
     Function(Start),
     Combination(&'c Disjunct),
 }
 
-/// Judges a certificate.
-pub fn judge(
-    network: &Network,
-    property: &Property,
-    digests: [[u8; 32]; 2],
-    bytes: &[u8],
-    slice: Slice,
-    as_text: bool,
-) -> Result<Summary, Rejected> {
+/// Judges the leaves of a slice, and the form of everything.
+pub fn judge(question: &Question, bytes: &[u8], slice: Slice, as_text: bool) -> Result<Summary, Rejected> {
     let mut file = Reader::new(bytes);
-    let headed = header(&mut file, digests)
-        .and_then(|(generator, is_float32, widths)| Ok((generator, Fixed::new(network, &widths, is_float32)?)));
+    let headed = header(&mut file, question).and_then(|(generator, is_float32, widths)| {
+        Ok((generator, Fixed::new(&question.network, &widths, is_float32)?))
+    });
     let (generator, net) = headed.map_err(|why| Rejected { record: 0, at: file.at, why })?;
     let (bounder, node) = (Bounder::new(&net), Node::new(net.first(net.last())));
-    let closed = vec![false; property.disjuncts.len()];
-    let is_float32 = net.is_float32;
+    let (closed, is_float32) = (vec![false; question.property.disjuncts.len()], net.is_float32);
     let summary = Summary { text: as_text.then(String::new), generator, is_float32, ..Summary::default() };
-    let mut judge = Judge { net: &net, property, file, bounder, node, closed, slice, summary };
+    let mut judge = Judge { net: &net, question, file, bounder, node, closed, slice, summary };
     match judge.run(bytes) {
         Ok(()) => Ok(judge.summary),
         Err(why) => Err(Rejected { record: judge.summary.records, at: judge.file.at, why }),
@@ -125,10 +81,10 @@ pub fn judge(
 }
 
 /// The generator's name, whether the claim is about the float32 program, and the widths of the hidden stages.
-fn header(file: &mut Reader, [model, property]: [[u8; 32]; 2]) -> Result<(String, bool, Vec<usize>), Refused> {
+fn header(file: &mut Reader, question: &Question) -> Result<(String, bool, Vec<usize>), Refused> {
     require(file.take(4)? == MAGIC, "this is no certificate")?;
-    require(file.take(32)? == model, "the certificate is for another model")?;
-    require(file.take(32)? == property, "the certificate is for another property")?;
+    require(file.take(32)? == question.digests[0], "the certificate is for another model")?;
+    require(file.take(32)? == question.digests[1], "the certificate is for another property")?;
     let length = file.number()?;
     let generator = std::str::from_utf8(file.take(length)?).map_err(|_| refused("the generator's name is no text"))?;
     let arithmetic = file.byte()?;
@@ -150,9 +106,8 @@ pub fn unknown<T>(what: &str, kind: u8) -> Result<T, Refused> {
 
 impl<'j> Judge<'j> {
     fn run(&mut self, bytes: &[u8]) -> Result<(), Refused> {
-        let (generator, stages) = (self.summary.generator.clone(), self.net.last());
-        let arithmetic = self.summary.arithmetic();
-        self.say(|| format!("certificate by {generator}, {arithmetic} arithmetic, {stages} hidden stages"));
+        let head = format!("certificate by {}, {} arithmetic", self.summary.generator, self.summary.arithmetic());
+        self.say(|| head);
         loop {
             match self.file.byte()? {
                 END => break,
@@ -164,25 +119,22 @@ impl<'j> Judge<'j> {
         let digest = sha256::digest(&bytes[..self.file.at]);
         let is_whole = self.file.take(32)? == digest && self.file.is_at_end();
         require(is_whole, "the file is not what its digest says")?;
-        match self.closed.iter().position(|closed| !closed) {
-            Some(open) => refuse(format!("disjunct {open} is not closed")),
-            None => Ok(()),
-        }
+        let open = self.closed.iter().position(|closed| !closed);
+        open.map_or(Ok(()), |open| refuse(format!("disjunct {open} is not closed")))
     }
 
     /// Disjuncts of one box, and the records that close them, to the region's end.
     fn region(&mut self) -> Result<(), Refused> {
         self.summary.records += 1;
-        let property = self.property;
+        let all = &self.question.property.disjuncts;
         let open = self.disjuncts(|_| true)?;
         open.iter().for_each(|&d| self.closed[d] = true);
-        let box_of = |d: usize| (&property.disjuncts[d].lower, &property.disjuncts[d].upper);
+        let box_of = |d: usize| (&all[d].lower, &all[d].upper);
         let (lower, upper) = box_of(*open.first().ok_or_else(|| refused("a region of nothing"))?);
         let is_one = open.iter().all(|&d| box_of(d) == (lower, upper));
         require(is_one, "the disjuncts of a region have different boxes")?;
-        let cube = Cube::new(lower, upper)?;
         self.say(|| format!("region of disjuncts {open:?}"));
-        self.records(cube, open, false)
+        self.records(Cube::new(lower, upper)?, open, false)
     }
 
     /// The records of a box, to their end, which leave no disjunct open there. Cells are not cut into cells anew.
@@ -196,8 +148,7 @@ impl<'j> Judge<'j> {
                 region = Some(Region { hull: Some(Rc::new(Hull::new(&made))), ..made });
             }
             match (kind, &mut region) {
-                (BOUND, Some(region)) => self.bound(region)?,
-                (PLANE, Some(region)) => self.plane(region)?,
+                (BOUND | PLANE, Some(region)) => self.bound(region, kind == PLANE)?,
                 (CLOSE, Some(region)) => {
                     let disjunct = self.file.number()?;
                     open.remove(position(&open, disjunct)?);
@@ -217,96 +168,76 @@ impl<'j> Judge<'j> {
 
     /// A list of disjuncts, ascending, each of which is allowed.
     fn disjuncts(&mut self, is_allowed: impl Fn(usize) -> bool) -> Result<Vec<usize>, Refused> {
-        let list = self.file.ascending(self.property.disjuncts.len(), "disjunct", |_| Ok(()))?;
+        let list = self.file.ascending(self.closed.len(), "disjunct", |_| Ok(()))?;
         let list: Vec<usize> = list.into_iter().map(|(disjunct, ())| disjunct).collect();
         require(list.iter().all(|&disjunct| is_allowed(disjunct)), "a disjunct is not open here")?;
         Ok(list)
     }
 
-    /// A bound of a neuron's side, which the table then has.
-    fn bound(&mut self, region: &mut Region<'j>) -> Result<(), Refused> {
-        let (stage, [(j, side)]) = self.sides()?;
-        let value = self.proved(region, Start::side(stage, j, side))?;
-        region.set(stage, j, side, value)
-    }
-
-    /// A bound of a neuron's side and so many times another's, which then cuts what the two can be together.
-    fn plane(&mut self, region: &mut Region<'j>) -> Result<(), Refused> {
-        let (stage, sides) = self.sides::<2>()?;
-        let scale = self.file.weight()?;
-        let whole = small(scale.floor_scaled(SCALE).filter(|_| scale.exponent >= -SCALE))?;
-        let are_fine = sides[0].0 != sides[1].0 && whole > 0 && whole < 1 << 49;
-        require(are_fine, "two neurons, or a scale, that are not to be summed up")?;
-        let nu =
-            [(sides[0], 1 << SCALE), (sides[1], whole)].map(|((j, side), by)| (j, if side == 0 { by } else { -by }));
-        let value = self.proved(region, Start { nu: nu.to_vec(), exponent: SCALE, ..Start::side(stage, 0, 0) })?;
-        let own = |j: usize| self.net.own(self.net.first(stage) + j);
-        let terms = nu.map(|(j, nu)| Term { variable: own(j), weight: -nu, scale: SCALE }).to_vec();
-        let constant = value.floor_scaled(UNIT).ok_or_else(Refused::overflow)?;
-        Rc::make_mut(&mut region.planes).push((stage, Inequality { terms, constant }));
-        Ok(())
-    }
-
-    /// A stage, and sides of its neurons: the neuron, and 0 for itself or 1 for its negative.
-    fn sides<const N: usize>(&mut self) -> Result<(usize, [(usize, usize); N]), Refused> {
-        let (stage, mut sides) = (self.file.below(self.net.last(), "stage")?, [(0, 0); N]);
-        for side in &mut sides {
-            let number = self.file.below(2 * self.net.layers[stage].rows.len(), "side")?;
-            *side = (number / 2, number % 2);
+    /// A bound of a neuron's side, which the table then has. Or one of a side and so many times another neuron's, which then cuts
+    /// what the two can be together. A side is a neuron, and 0 for itself or 1 for its negative.
+    fn bound(&mut self, region: &mut Region<'j>, is_plane: bool) -> Result<(), Refused> {
+        let (stage, exponent) = (self.file.below(self.net.last(), "stage")?, if is_plane { SCALE } else { 0 });
+        let number = |file: &mut Reader| file.below(2 * self.net.layers[stage].rows.len(), "side");
+        let (side, mut nu) = (number(&mut self.file)?, vec![]);
+        let mut add = |side: usize, by: i64| nu.push((side / 2, if side % 2 == 0 { by } else { -by }));
+        add(side, 1 << exponent);
+        if is_plane {
+            let (other, scale) = (number(&mut self.file)?, self.file.weight()?);
+            let whole = scale.floor_scaled(SCALE).filter(|whole| (1..1 << (SCALE + SCALE_BITS)).contains(whole));
+            let are_fine = other / 2 != side / 2 && scale.exponent >= -SCALE;
+            add(other, small(whole.filter(|_| are_fine))?);
         }
-        Ok((stage, sides))
-    }
-
-    /// Reads a value and the proof that a function of neurons is at least that.
-    fn proved(&mut self, region: &mut Region<'j>, start: Start) -> Result<Dyadic, Refused> {
         let value = self.file.float()?;
-        let Dyadic { mantissa, exponent } = value;
+        self.say(|| format!("bound: stage {stage}, neurons and times {nu:?}·2^-{exponent}, at least {value:?}"));
+        let start = Start { nu: nu.clone(), exponent, ..Start::side(stage, 0, 0) };
         let least = value.ceil_scaled(UNIT).ok_or_else(Refused::overflow)?;
-        region.refresh(start.stage)?;
-        self.say(|| {
-            let sum = start.nu.iter().map(|(j, nu)| format!("{nu} times neuron {j}")).collect::<Vec<_>>().join(" and ");
-            let exponent = exponent + start.exponent;
-            format!("bound: stage {}, {sum} is at least {mantissa}·2^{exponent}", start.stage)
-        });
-        self.proof(region, &Claim::Function(start), least)?;
-        Ok(value)
+        self.proof(region, Claim { what: What::Function(start), least })?;
+        if !is_plane {
+            return region.set(stage, side / 2, side % 2, value);
+        }
+        let variable = |j: usize| self.net.own(self.net.first(stage) + j);
+        let term = |&(j, nu): &(usize, i64)| Term { variable: variable(j), weight: -nu, scale: SCALE };
+        let constant = value.floor_scaled(UNIT).ok_or_else(Refused::overflow)?;
+        let plane = Inequality { terms: nu.iter().map(term).collect(), constant };
+        Rc::make_mut(&mut region.planes).push((stage, plane));
+        Ok(())
     }
 
     /// Closes a disjunct on the region: what is positive is at least one unit.
     fn close(&mut self, region: &mut Region<'j>, disjunct: usize) -> Result<(), Refused> {
-        let property = self.property;
-        let rows = &property.disjuncts[disjunct];
-        region.refresh(self.net.last())?;
-        let what = self.file.below(rows.rows.len() + 1, "row")?;
-        self.say(|| match what {
-            0 => format!("close: disjunct {disjunct} by combinations of its rows"),
-            row => format!("close: disjunct {disjunct} by its row {}", row - 1),
+        let rows = &self.question.property.disjuncts[disjunct];
+        let row = self.file.below(rows.rows.len() + 1, "row")?.checked_sub(1);
+        self.say(|| match row {
+            None => format!("close: disjunct {disjunct} by combinations of its rows"),
+            Some(row) => format!("close: disjunct {disjunct} by its row {row}"),
         });
-        let claim = match what {
-            0 => Claim::Combination(rows),
-            row => Claim::Function(combined(rows, &[(row - 1, Dyadic::ONE)], self.net.last())?),
+        let what = match row {
+            None => What::Combination(rows),
+            Some(row) => What::Function(combined(rows, &[(row, Dyadic::ONE)], self.net.last())?),
         };
-        self.proof(region, &claim, 1)
+        self.proof(region, Claim { what, least: 1 })
     }
 
     /// Reads the proof of a claim: that one of the rules shows it, or a tree.
-    fn proof(&mut self, region: &mut Region<'j>, claim: &Claim, least: i128) -> Result<(), Refused> {
-        match (self.file.byte()?, claim) {
-            (RULE, Claim::Function(start)) => {
+    fn proof(&mut self, region: &mut Region<'j>, claim: Claim) -> Result<(), Refused> {
+        region.refresh(self.net.last())?;
+        match (self.file.byte()?, &claim.what) {
+            (RULE, What::Function(start)) => {
                 let mut is_shown = !self.is_mine();
                 for rule in [Rule::Interval, Rule::Adaptive, Rule::Parallel] {
-                    is_shown = is_shown || self.bounder.bound(region, start, rule)? >= least;
+                    is_shown = is_shown || self.bounder.bound(region, start, rule)? >= claim.least;
                 }
                 require(is_shown, "it is not shown by any rule")
             }
-            (TREE, claim) => self.tree(region, claim, least),
+            (TREE, _) => self.tree(region, &claim),
             (kind, _) => unknown("proof", kind),
         }
     }
 
     /// Whether the next leaf is one to look at.
     pub fn is_mine(&mut self) -> bool {
-        let mine = !self.is_text() && self.summary.leaves % self.slice.count == self.slice.index;
+        let mine = !self.is_text() && self.summary.leaves / RUN % self.slice.count == self.slice.index;
         self.summary.leaves += 1;
         self.summary.checked += usize::from(mine);
         mine

@@ -1,9 +1,9 @@
-//! The command line: `pg-check MODEL.onnx PROP.vnnlib CERTIFICATE [--slice I/N] [--json FILE] [--text]`.
+//! The command line: `pg-check MODEL.onnx PROP.vnnlib CERTIFICATE [--slice I/N] [--threads N] [--json FILE] [--text]`.
 
-use pg_check::judge::{Rejected, Slice, Summary};
-use pg_check::question::Question;
+use pg_check::question::{Question, Rejected, Slice, Summary};
 use std::io::Write;
 use std::process::ExitCode;
+use std::thread::available_parallelism;
 use std::time::Instant;
 
 const HELP: &str = "\
@@ -12,7 +12,8 @@ Judges a certificate that a property of a network holds, in exact integer arithm
 Usage: pg-check MODEL.onnx PROP.vnnlib CERTIFICATE [OPTIONS]
 
 Options:
-      --slice I/N   Look at every N-th leaf alone, from the I-th on; what a tree covers is checked in every slice
+      --slice I/N   Look at the I-th of N parts of the leaves alone; what a tree covers is checked in every slice
+      --threads N   Judge on so many threads, instead of one for each core
       --json FILE   Write what was found to FILE, in JSON
       --text        Write the certificate's records to stdout as text, without judging them
   -h, --help        Print this
@@ -24,6 +25,7 @@ The first line of stdout is `accepted` or `rejected`. Exit code: 0 accepted, 1 r
 struct Arguments {
     files: [String; 3],
     slice: Slice,
+    threads: usize,
     json: Option<String>,
     is_text: bool,
 }
@@ -38,28 +40,25 @@ fn main() -> ExitCode {
         println!("pg-check {}", env!("CARGO_PKG_VERSION"));
         return ExitCode::SUCCESS;
     }
-    // A number that overflows ends the judgement: what is not shown is rejected.
+    // A number of a model or a property that overflows ends the reading.
     let result = std::panic::catch_unwind(|| parse(arguments).and_then(|arguments| run(&arguments)));
-    match result {
-        Ok(Ok(is_accepted)) => ExitCode::from(u8::from(!is_accepted)),
-        Ok(Err(message)) => {
+    match result.unwrap_or_else(|_| Err("a number is too long for exact arithmetic".into())) {
+        Ok(is_accepted) => ExitCode::from(u8::from(!is_accepted)),
+        Err(message) => {
             eprintln!("error: {message}");
             ExitCode::from(4)
-        }
-        Err(_) => {
-            println!("rejected");
-            eprintln!("arithmetic failed, as described above");
-            ExitCode::from(1)
         }
     }
 }
 
 fn parse(arguments: Vec<String>) -> Result<Arguments, String> {
     let (mut files, mut slice, mut json, mut is_text) = (vec![], Slice::ALL, None, false);
+    let mut threads = available_parallelism().map_or(1, usize::from);
     let mut rest = arguments.into_iter();
     while let Some(argument) = rest.next() {
         match argument.as_str() {
             "--slice" => slice = read_slice(rest.next()).ok_or("--slice wants I/N with 1 ≤ I ≤ N")?,
+            "--threads" => threads = number(rest.next().as_deref()).ok_or("--threads wants a number from 1 on")?,
             "--json" => json = Some(rest.next().ok_or("--json wants a file")?),
             "--text" => is_text = true,
             option if option.starts_with('-') => return Err(format!("the option {option} is not known; see --help")),
@@ -68,14 +67,18 @@ fn parse(arguments: Vec<String>) -> Result<Arguments, String> {
     }
     let files =
         files.try_into().map_err(|_| "three files are wanted: a model, a property and a certificate; see --help")?;
-    Ok(Arguments { files, slice, json, is_text })
+    Ok(Arguments { files, slice, threads: if is_text { 1 } else { threads }, json, is_text })
+}
+
+fn number(text: Option<&str>) -> Option<usize> {
+    text?.parse().ok().filter(|number| (1..=1 << 16).contains(number))
 }
 
 fn read_slice(text: Option<String>) -> Option<Slice> {
     let text = text?;
     let (index, count) = text.split_once('/')?;
-    let (index, count): (usize, usize) = (index.parse().ok()?, count.parse().ok()?);
-    (1 <= index && index <= count).then(|| Slice { index: index - 1, count })
+    let (index, count) = (number(Some(index))?, number(Some(count))?);
+    (index <= count).then(|| Slice { index: index - 1, count })
 }
 
 fn read(path: &str) -> Result<Vec<u8>, String> {
@@ -91,38 +94,33 @@ fn run(arguments: &Arguments) -> Result<bool, String> {
     let start = Instant::now();
     let (model_bytes, property_bytes, bytes) = (read(model)?, read(property)?, read(certificate)?);
     let question = Question::read((model, &model_bytes), (property, &property_bytes)).map_err(|e| e.to_string())?;
-    let result = question.judge(&bytes, arguments.slice, arguments.is_text);
+    let result = question.judge(&bytes, arguments.slice, arguments.threads, arguments.is_text);
     if let Ok(Summary { text: Some(text), .. }) = &result {
         // A reader that has seen enough may close its end.
         let _ = std::io::stdout().write_all(text.as_bytes());
         return Ok(true);
     }
-    println!("{}", if result.is_ok() { "accepted" } else { "rejected" });
-    let time = start.elapsed().as_millis();
-    match &result {
-        Ok(found @ Summary { records, leaves, checked, generator, .. }) => eprintln!(
-            "{} arithmetic, {records} records, {leaves} leaves, {checked} of them looked at, {} bytes, {time} ms; written by {generator}",
-            found.arithmetic(),
-            bytes.len(),
-        ),
-        Err(rejected) => eprintln!("{rejected}"),
-    }
+    let (verdict, found) = match &result {
+        Ok(found @ Summary { records, leaves, checked, generator, .. }) => {
+            let arithmetic = found.arithmetic();
+            eprint!(
+                "{arithmetic} arithmetic, written by {generator}, {records} records, {leaves} leaves, {checked} looked at"
+            );
+            let counts = format!("\"records\": {records}, \"leaves\": {leaves}, \"checked\": {checked}");
+            ("accepted", format!("\"arithmetic\": \"{arithmetic}\", {counts}"))
+        }
+        Err(rejected @ Rejected { record, at, why }) => {
+            eprint!("{rejected}");
+            let why = why.0.replace(|c: char| c.is_control() || c == '"' || c == '\\', "'");
+            ("rejected", format!("\"record\": {record}, \"at\": {at}, \"why\": \"{why}\""))
+        }
+    };
+    let (size, time) = (bytes.len(), start.elapsed().as_millis());
+    println!("{verdict}");
+    eprintln!("; {size} bytes, {time} ms");
     if let Some(path) = &arguments.json {
-        std::fs::write(path, report(&result, bytes.len(), time)).map_err(|e| format!("{path}: {e}"))?;
+        let report = format!("{{\"verdict\": \"{verdict}\", {found}, \"bytes\": {size}, \"milliseconds\": {time}}}\n");
+        std::fs::write(path, report).map_err(|e| format!("{path}: {e}"))?;
     }
     Ok(result.is_ok())
-}
-
-fn report(result: &Result<Summary, Rejected>, bytes: usize, milliseconds: u128) -> String {
-    let common = format!("\"bytes\": {bytes}, \"milliseconds\": {milliseconds}");
-    match result {
-        Ok(found @ Summary { records, leaves, checked, .. }) => format!(
-            "{{\"verdict\": \"accepted\", \"arithmetic\": \"{}\", \"records\": {records}, \"leaves\": {leaves}, \"checked\": {checked}, {common}}}\n",
-            found.arithmetic(),
-        ),
-        Err(Rejected { record, at, why }) => {
-            let why: String = why.0.chars().flat_map(char::escape_default).collect();
-            format!("{{\"verdict\": \"rejected\", \"record\": {record}, \"at\": {at}, \"why\": \"{why}\", {common}}}\n")
-        }
-    }
 }

@@ -6,10 +6,7 @@
 use std::sync::Arc;
 
 use crate::number::Ratio;
-use crate::{Refused, refuse, refused, require};
-
-/// The most bounds and references to rows of all disjuncts together.
-const MAX_SIZE: usize = 1 << 24;
+use crate::{Refused, refuse, refused};
 
 #[derive(Clone, Debug)]
 pub struct Property {
@@ -34,100 +31,36 @@ pub struct Linear {
     pub constant: Ratio,
 }
 
-/// Comparisons that hold together, in the order of the text.
-#[derive(Clone, Default)]
-pub(crate) struct Conjunction {
-    bounds: Vec<Bound>,
-    rows: Vec<Arc<Linear>>,
-}
-
-#[derive(Clone, PartialEq)]
-struct Bound {
-    input: usize,
-    is_upper: bool,
-    value: Ratio,
-}
-
-impl Conjunction {
-    /// Adds `linear ≤ 0`. If it is over a single input, `a·x + c ≤ 0`, it bounds that by `-c/a`.
-    pub(crate) fn push(&mut self, linear: Linear) -> Result<(), Refused> {
-        match (&linear.x[..], &linear.y[..]) {
-            ([], []) => return refuse("a comparison is about no variable"),
-            (&[(input, a)], []) => {
-                let value = linear.constant.neg().and_then(|negated| negated.div(a)).ok_or_else(Refused::overflow)?;
-                self.bounds.push(Bound { input, is_upper: a.numerator > 0, value });
+impl Disjunct {
+    /// Of comparisons that hold together, in the order of the text; `None` if its box is empty. What is over a single input,
+    /// `a·x + c ≤ 0`, bounds that, or its negative, by `-c/|a|`.
+    pub(crate) fn of<'l>(inputs: usize, all: impl Iterator<Item = &'l Arc<Linear>>) -> Result<Option<Self>, Refused> {
+        // Of each input: the greatest values of its negative and of itself.
+        let (mut ends, mut rows) = (vec![[None::<Ratio>; 2]; inputs], vec![]);
+        for linear in all {
+            match (&linear.x[..], &linear.y[..]) {
+                ([], []) => return refuse("a comparison is about no variable"),
+                (&[(input, a)], []) => {
+                    let end = &mut ends[input][usize::from(a.numerator > 0)];
+                    let value = linear.constant.neg().and_then(|negated| negated.div(a.abs()?));
+                    let value = value.ok_or_else(Refused::overflow)?;
+                    if end.map_or(Some(true), |known| value.is_less(known)).ok_or_else(Refused::overflow)? {
+                        *end = Some(value);
+                    }
+                }
+                _ => rows.push(linear.clone()),
             }
-            _ => self.rows.push(Arc::new(linear)),
         }
-        Ok(())
-    }
-
-    pub(crate) fn append(&mut self, mut other: Self) {
-        self.bounds.append(&mut other.bounds);
-        self.rows.append(&mut other.rows);
-    }
-
-    pub(crate) fn len(&self) -> usize {
-        self.bounds.len() + self.rows.len()
-    }
-}
-
-/// A box, `None` if it is empty.
-type Region = Option<(Arc<[Ratio]>, Arc<[Ratio]>)>;
-
-/// The disjuncts of `common ∧ (case ∨ …)`. A case with the same bounds as the one before shares its box.
-pub(crate) fn assemble(counts: [usize; 2], common: &Conjunction, cases: &[Conjunction]) -> Result<Property, Refused> {
-    let [inputs, outputs] = counts;
-    let size = cases.len().saturating_mul(common.rows.len() + 2 * inputs);
-    require(size <= MAX_SIZE, format!("the disjuncts have more than {MAX_SIZE} bounds and rows together"))?;
-    let mut ends = [vec![None; inputs], vec![None; inputs]];
-    tighten(&mut ends, &common.bounds)?;
-    let (mut disjuncts, mut last) = (Vec::new(), None::<(&[Bound], Region)>);
-    for case in cases {
-        let region = match last {
-            Some((bounds, region)) if bounds == case.bounds => region,
-            _ => within(ends.clone(), &case.bounds)?,
-        };
-        if let Some((lower, upper)) = region.clone() {
-            disjuncts.push(Disjunct { lower, upper, rows: [&common.rows[..], &case.rows].concat() });
+        let (mut lower, mut upper) = (vec![], vec![]);
+        for (input, [negated, high]) in ends.into_iter().enumerate() {
+            let missing = || refused(format!("input {input} is not bounded on both sides"));
+            let low = negated.ok_or_else(missing)?.neg().ok_or_else(Refused::overflow)?;
+            lower.push(low);
+            upper.push(high.ok_or_else(missing)?);
+            if upper[input].is_less(low).ok_or_else(Refused::overflow)? {
+                return Ok(None);
+            }
         }
-        last = Some((&case.bounds, region));
+        Ok(Some(Self { lower: lower.into(), upper: upper.into(), rows }))
     }
-    Ok(Property { inputs, outputs, disjuncts })
-}
-
-/// The lower and the upper ends known of every input.
-type Ends = [Vec<Option<Ratio>>; 2];
-
-fn tighten(ends: &mut Ends, bounds: &[Bound]) -> Result<(), Refused> {
-    for &Bound { input, is_upper, value } in bounds {
-        let end = &mut ends[usize::from(is_upper)][input];
-        let is_tighter = match *end {
-            None => Some(true),
-            Some(known) if is_upper => value.is_less(known),
-            Some(known) => known.is_less(value),
-        };
-        if is_tighter.ok_or_else(Refused::overflow)? {
-            *end = Some(value);
-        }
-    }
-    Ok(())
-}
-
-/// The box within further bounds.
-fn within(mut ends: Ends, bounds: &[Bound]) -> Result<Region, Refused> {
-    tighten(&mut ends, bounds)?;
-    let [lowers, uppers] = ends;
-    for (lower, upper) in lowers.iter().zip(&uppers) {
-        let is_empty = lower.zip(*upper).map_or(Some(false), |(lower, upper)| upper.is_less(lower));
-        if is_empty.ok_or_else(Refused::overflow)? {
-            return Ok(None);
-        }
-    }
-    let side = |ends: Vec<Option<Ratio>>, name: &str| {
-        let missing = |input: usize| refused(format!("input {input} has no {name} bound"));
-        let ends = ends.into_iter().enumerate().map(|(input, end)| end.ok_or_else(|| missing(input)));
-        ends.collect::<Result<Arc<[Ratio]>, _>>()
-    };
-    Ok(Some((side(lowers, "lower")?, side(uppers, "upper")?)))
 }

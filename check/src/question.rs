@@ -1,15 +1,66 @@
 //! What a certificate has to answer: a property of a network, as the bytes of two files say it.
 
-use crate::judge::{Rejected, Slice, Summary, judge};
+use crate::judge::judge;
 use crate::onnx::Network;
 use crate::property::Property;
 use crate::{Refused, refused, require, sha256};
+use std::any::Any;
+use std::{fmt, thread};
 
 pub struct Question {
-    network: Network,
-    property: Property,
+    pub(crate) network: Network,
+    pub(crate) property: Property,
     /// Of the model and of the property.
-    digests: [[u8; 32]; 2],
+    pub(crate) digests: [[u8; 32]; 2],
+}
+
+/// Which leaves are looked at, of so many slices of them.
+#[derive(Clone, Copy, Debug)]
+pub struct Slice {
+    pub index: usize,
+    pub count: usize,
+}
+
+/// What was found.
+#[derive(Debug, Default)]
+pub struct Summary {
+    pub generator: String,
+    /// Whether it is about the float32 program that evaluates the network, and not about real numbers.
+    pub is_float32: bool,
+    pub records: usize,
+    pub leaves: usize,
+    /// Of these, those of the slice.
+    pub checked: usize,
+    pub text: Option<String>,
+}
+
+/// Why a certificate is rejected, and in which record.
+#[derive(Debug)]
+pub struct Rejected {
+    pub record: usize,
+    pub at: usize,
+    pub why: Refused,
+}
+
+/// Bytes of a stack: trees and cells are read by recursion, to a depth that is limited.
+const STACK: usize = 1 << 28;
+
+impl Slice {
+    pub const ALL: Slice = Slice { index: 0, count: 1 };
+}
+
+impl Summary {
+    /// What the certificate is about, in a word.
+    pub fn arithmetic(&self) -> &'static str {
+        if self.is_float32 { "float32" } else { "real" }
+    }
+}
+
+impl fmt::Display for Rejected {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Rejected { record, at, why } = self;
+        write!(f, "record {record}, at byte {at}: {why}")
+    }
 }
 
 impl Question {
@@ -25,7 +76,26 @@ impl Question {
         Ok(Question { network, property: asked, digests })
     }
 
-    pub fn judge(&self, certificate: &[u8], slice: Slice, as_text: bool) -> Result<Summary, Rejected> {
-        judge(&self.network, &self.property, self.digests, certificate, slice, as_text)
+    /// Judges a slice of a certificate on so many threads, each of which has a slice of that; or makes text of it. A number that
+    /// overflows ends a thread, and rejects.
+    pub fn judge(&self, certificate: &[u8], slice: Slice, threads: usize, as_text: bool) -> Result<Summary, Rejected> {
+        let failed = |why: &str| Rejected { record: 0, at: 0, why: refused(why) };
+        thread::scope(|scope| {
+            let mut started = vec![];
+            for index in 0..threads {
+                let own = Slice { index: slice.index + index * slice.count, count: slice.count * threads };
+                let run = move || judge(self, certificate, own, as_text);
+                let thread = thread::Builder::new().stack_size(STACK).spawn_scoped(scope, run);
+                started.push(thread.map_err(|_| failed("there is no thread to judge it on"))?);
+            }
+            let mut all = Summary::default();
+            for thread in started {
+                let panicked =
+                    |panic: Box<dyn Any + Send>| panic.downcast_ref().copied().unwrap_or("arithmetic failed");
+                let found = thread.join().map_err(|panic| failed(panicked(panic)))??;
+                all = Summary { checked: all.checked + found.checked, ..found };
+            }
+            Ok(all)
+        })
     }
 }

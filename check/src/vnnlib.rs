@@ -6,28 +6,42 @@
 
 use std::collections::HashMap;
 use std::fmt;
+use std::sync::Arc;
 
 use crate::number::Ratio;
-use crate::property::{Conjunction, Linear, Property, assemble};
+use crate::property::{Disjunct, Linear, Property};
 use crate::{Refused, refuse, refused, require};
 
 /// How deep parentheses may nest, which bounds the depth of recursion.
 const MAX_DEPTH: usize = 20;
-/// The most comparisons of all cases together; a case counts as one more.
-const MAX_SIZE: usize = 1 << 22;
+/// The most comparisons of all cases together, what they have in common included; a case counts as one more.
+const MAX_SIZE: usize = 1 << 24;
+
+/// Comparisons that hold together, in the order of the text.
+type Conjunction = Vec<Arc<Linear>>;
 
 impl Property {
     /// The property of a text in VNN-LIB.
     pub fn read(text: &str) -> Result<Self, Refused> {
-        let (variables, common, cases) = (HashMap::new(), Conjunction::default(), vec![Conjunction::default()]);
-        let mut reader = Reader { variables, counts: [0, 0], common, cases };
+        let mut reader = Reader { variables: HashMap::new(), counts: [0, 0], common: vec![], cases: vec![vec![]] };
         let mut tokens = tokens(text).peekable();
         while let Some(&(line, _)) = tokens.peek() {
             let done = term(&mut tokens, 0).and_then(|command| reader.command(&command));
             done.map_err(|fault| fault.at(format!("line {line} of the property")))?;
         }
-        require(!reader.counts.contains(&0), "there are no inputs or no outputs")?;
-        assemble(reader.counts, &reader.common, &reader.cases)
+        let Reader { counts: [inputs, outputs], common, cases, .. } = reader;
+        require(inputs > 0 && outputs > 0, "there are no inputs or no outputs")?;
+        fits(common.len().saturating_mul(cases.len()))?;
+        let mut disjuncts = Vec::<Disjunct>::new();
+        for case in &cases {
+            let Some(mut own) = Disjunct::of(inputs, common.iter().chain(case))? else { continue };
+            // The same box again takes no memory.
+            if let Some(last) = disjuncts.last().filter(|last| (&last.lower, &last.upper) == (&own.lower, &own.upper)) {
+                (own.lower, own.upper) = (last.lower.clone(), last.upper.clone());
+            }
+            disjuncts.push(own);
+        }
+        Ok(Self { inputs, outputs, disjuncts })
     }
 }
 
@@ -125,35 +139,28 @@ impl<'t> Reader<'t> {
 
     fn assertion(&mut self, condition: &Term) -> Result<(), Refused> {
         let [Word("or"), cases @ ..] = condition.parts() else {
-            self.common.append(self.conjunction(condition)?);
+            self.common.append(&mut self.conjunction(condition)?);
             return Ok(());
         };
         let mut cases = cases.iter().map(|case| self.conjunction(case)).collect::<Result<Vec<_>, _>>()?;
         require(!cases.is_empty(), "`or` has no operands")?;
         if cases.len() == 1 {
-            cases.drain(..).for_each(|case| self.common.append(case));
+            self.common.append(&mut cases[0]);
             return Ok(());
         }
         let size = |cases: &[Conjunction]| cases.iter().map(|case| case.len() + 1).sum::<usize>();
         let own = size(&self.cases).saturating_mul(cases.len());
-        let all = size(&cases).saturating_mul(self.cases.len()).saturating_add(own);
-        require(all <= MAX_SIZE, format!("written out, the cases have more than {MAX_SIZE} comparisons"))?;
-        let both = |first: &Conjunction, second: &Conjunction| {
-            let mut both = first.clone();
-            both.append(second.clone());
-            both
-        };
-        self.cases = self.cases.iter().flat_map(|first| cases.iter().map(move |second| both(first, second))).collect();
+        fits(size(&cases).saturating_mul(self.cases.len()).saturating_add(own))?;
+        let with = |first: &Conjunction| cases.iter().map(|second| [&first[..], second].concat()).collect::<Vec<_>>();
+        self.cases = self.cases.iter().flat_map(with).collect();
         Ok(())
     }
 
     /// A comparison or an `and` of comparisons.
     fn conjunction(&self, condition: &Term) -> Result<Conjunction, Refused> {
-        let mut conjunction = Conjunction::default();
         let all = if let [Word("and"), all @ ..] = condition.parts() { all } else { std::slice::from_ref(condition) };
         require(!all.is_empty(), "`and` has no operands")?;
-        all.iter().try_for_each(|comparison| conjunction.push(self.comparison(comparison)?))?;
-        Ok(conjunction)
+        all.iter().map(|comparison| self.comparison(comparison).map(Arc::new)).collect()
     }
 
     /// A relation of two terms: their difference is at most zero.
@@ -199,6 +206,11 @@ impl<'t> Reader<'t> {
         }
         Ok(())
     }
+}
+
+/// Refuses what is too large when it is written out.
+fn fits(size: usize) -> Result<(), Refused> {
+    require(size <= MAX_SIZE, format!("written out, the cases have more than {MAX_SIZE} comparisons"))
 }
 
 const MINUS_ONE: Ratio = Ratio { numerator: -1, denominator: 1 };

@@ -38,6 +38,10 @@ impl Ratio {
         Some(Self { numerator: self.numerator.checked_neg()?, ..self })
     }
 
+    pub fn abs(self) -> Option<Self> {
+        Some(Self { numerator: self.numerator.checked_abs()?, ..self })
+    }
+
     pub fn add(self, other: Self) -> Option<Self> {
         let common = gcd(self.denominator, other.denominator)?;
         let (own, others) = (other.denominator.checked_div(common)?, self.denominator.checked_div(common)?);
