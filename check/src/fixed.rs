@@ -72,8 +72,8 @@ impl Row {
                 None => parts.push(Part { source, terms: vec![(*column, low)] }),
             }
         }
-        let error = small(row.term_error.ceil_scaled(scale))? + i64::from(!is_exact);
-        let bias_error = small(row.bias_error.ceil_scaled(bias_scale))?;
+        let error = small(row.error.ceil_scaled(scale))? + i64::from(!is_exact);
+        let bias_error = small(row.error.ceil_scaled(bias_scale))?;
         let low = small(row.bias.floor_scaled(bias_scale))? - bias_error;
         let high = small(row.bias.ceil_scaled(bias_scale))? + bias_error;
         let rounding = if is_float32 { Some(rounding(row)?) } else { None };
@@ -85,7 +85,7 @@ impl Layer {
     fn new(rows: &[onnx::Row], starts: &[usize], is_float32: bool) -> Result<Layer, Refused> {
         let weights = rows.iter().flat_map(|row| row.terms.iter().map(|(_, weight)| weight));
         let scale = WEIGHT_BITS - weights.map(size).max().unwrap_or(0);
-        let biases = rows.iter().flat_map(|row| [&row.bias, &row.bias_error]);
+        let biases = rows.iter().flat_map(|row| [&row.bias, &row.error]);
         let bias_scale = BIAS_BITS - biases.map(size).max().unwrap_or(0);
         let rows = rows.iter().map(|row| Row::new(row, [scale, bias_scale], starts, is_float32));
         let rows = rows.collect::<Result<Vec<_>, _>>()?;
@@ -132,7 +132,7 @@ impl Fixed {
 fn rounding(row: &onnx::Row) -> Result<(i64, i64), Refused> {
     let is_float32 = |number: &Dyadic| bits(number.mantissa) <= 24 && (-149..104).contains(&number.exponent);
     let coefficients = row.terms.iter().map(|(_, weight)| weight).chain([&row.bias]);
-    let is_programs = row.term_error.is_zero() && row.bias_error.is_zero() && coefficients.into_iter().all(is_float32);
+    let is_programs = row.error.is_zero() && coefficients.into_iter().all(is_float32);
     require(is_programs, "the affine maps of the model are not float32 numbers, so that the program has others")?;
     let count = row.terms.len() as i64 + 1;
     require(count < 1 << 18, "a sum has too many terms")?;

@@ -7,7 +7,7 @@ use crate::{Refused, require};
 /// kept, so that it does not matter.
 pub fn kept(network: &Network, widths: &[usize]) -> Result<Vec<Vec<Row>>, Refused> {
     const OTHER: &str = "the certificate's stages are not the model's ReLUs";
-    let mut stages: Vec<Vec<Row>> = network.stages.iter().map(|stage| stage.rows.clone()).collect();
+    let mut stages: Vec<Vec<Row>> = network.stages.clone();
     require(widths.len() + 1 == stages.len(), OTHER)?;
     let mut end = network.inputs + stages[..widths.len()].iter().map(Vec::len).sum::<usize>();
     let (mut is_read, mut is_kept) = (vec![false; end], vec![true; end]);

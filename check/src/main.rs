@@ -22,8 +22,8 @@ Options:
 The first line of stdout is `accepted` or `rejected`. Exit code: 0 accepted, 1 rejected, 4 if a file cannot be used.
 ";
 
-struct Arguments {
-    files: [String; 3],
+/// Of options, those that say what to do with a certificate.
+struct Options {
     slice: Slice,
     threads: usize,
     json: Option<String>,
@@ -31,19 +31,10 @@ struct Arguments {
 }
 
 fn main() -> ExitCode {
-    let arguments: Vec<String> = std::env::args().skip(1).collect();
-    if arguments.iter().any(|argument| argument == "-h" || argument == "--help") {
-        print!("{HELP}");
-        return ExitCode::SUCCESS;
-    }
-    if arguments.iter().any(|argument| argument == "-V" || argument == "--version") {
-        println!("pg-check {}", env!("CARGO_PKG_VERSION"));
-        return ExitCode::SUCCESS;
-    }
     // A number of a model or a property that overflows ends the reading.
-    let result = std::panic::catch_unwind(|| parse(arguments).and_then(|arguments| run(&arguments)));
+    let result = std::panic::catch_unwind(|| run(std::env::args().skip(1)));
     match result.unwrap_or_else(|_| Err("a number is too long for exact arithmetic".into())) {
-        Ok(is_accepted) => ExitCode::from(u8::from(!is_accepted)),
+        Ok(is_fine) => ExitCode::from(u8::from(!is_fine)),
         Err(message) => {
             eprintln!("error: {message}");
             ExitCode::from(4)
@@ -51,23 +42,32 @@ fn main() -> ExitCode {
     }
 }
 
-fn parse(arguments: Vec<String>) -> Result<Arguments, String> {
-    let (mut files, mut slice, mut json, mut is_text) = (vec![], Slice::ALL, None, false);
-    let mut threads = available_parallelism().map_or(1, usize::from);
-    let mut rest = arguments.into_iter();
+/// Does what the arguments ask for; false if a certificate is rejected.
+fn run(mut rest: impl Iterator<Item = String>) -> Result<bool, String> {
+    let threads = available_parallelism().map_or(1, usize::from);
+    let (mut files, mut options) = (vec![], Options { slice: Slice::ALL, threads, json: None, is_text: false });
     while let Some(argument) = rest.next() {
         match argument.as_str() {
-            "--slice" => slice = read_slice(rest.next()).ok_or("--slice wants I/N with 1 ≤ I ≤ N")?,
-            "--threads" => threads = number(rest.next().as_deref()).ok_or("--threads wants a number from 1 on")?,
-            "--json" => json = Some(rest.next().ok_or("--json wants a file")?),
-            "--text" => is_text = true,
+            "-h" | "--help" => {
+                print!("{HELP}");
+                return Ok(true);
+            }
+            "-V" | "--version" => {
+                println!("pg-check {}", env!("CARGO_PKG_VERSION"));
+                return Ok(true);
+            }
+            "--slice" => options.slice = read_slice(rest.next()).ok_or("--slice wants I/N with 1 ≤ I ≤ N")?,
+            "--threads" => {
+                options.threads = number(rest.next().as_deref()).ok_or("--threads wants a number from 1 on")?
+            }
+            "--json" => options.json = Some(rest.next().ok_or("--json wants a file")?),
+            "--text" => (options.is_text, options.threads) = (true, 1),
             option if option.starts_with('-') => return Err(format!("the option {option} is not known; see --help")),
             _ => files.push(argument),
         }
     }
-    let files =
-        files.try_into().map_err(|_| "three files are wanted: a model, a property and a certificate; see --help")?;
-    Ok(Arguments { files, slice, threads: if is_text { 1 } else { threads }, json, is_text })
+    let files = files.try_into();
+    judge(files.map_err(|_| "three files are wanted: a model, a property and a certificate; see --help")?, &options)
 }
 
 fn number(text: Option<&str>) -> Option<usize> {
@@ -89,12 +89,11 @@ fn read(path: &str) -> Result<Vec<u8>, String> {
     Ok(bytes)
 }
 
-fn run(arguments: &Arguments) -> Result<bool, String> {
-    let [model, property, certificate] = &arguments.files;
+fn judge([model, property, certificate]: [String; 3], options: &Options) -> Result<bool, String> {
     let start = Instant::now();
-    let (model_bytes, property_bytes, bytes) = (read(model)?, read(property)?, read(certificate)?);
-    let question = Question::read((model, &model_bytes), (property, &property_bytes)).map_err(|e| e.to_string())?;
-    let result = question.judge(&bytes, arguments.slice, arguments.threads, arguments.is_text);
+    let (model_bytes, property_bytes, bytes) = (read(&model)?, read(&property)?, read(&certificate)?);
+    let question = Question::read((&model, &model_bytes), (&property, &property_bytes)).map_err(|e| e.to_string())?;
+    let result = question.judge(&bytes, options.slice, options.threads, options.is_text);
     if let Ok(Summary { text: Some(text), .. }) = &result {
         // A reader that has seen enough may close its end.
         let _ = std::io::stdout().write_all(text.as_bytes());
@@ -118,7 +117,7 @@ fn run(arguments: &Arguments) -> Result<bool, String> {
     let (size, time) = (bytes.len(), start.elapsed().as_millis());
     println!("{verdict}");
     eprintln!("; {size} bytes, {time} ms");
-    if let Some(path) = &arguments.json {
+    if let Some(path) = &options.json {
         let report = format!("{{\"verdict\": \"{verdict}\", {found}, \"bytes\": {size}, \"milliseconds\": {time}}}\n");
         std::fs::write(path, report).map_err(|e| format!("{path}: {e}"))?;
     }

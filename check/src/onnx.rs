@@ -10,14 +10,13 @@ mod row;
 mod tensor;
 
 use std::collections::HashMap;
-use std::rc::Rc;
 
 use crate::number::Dyadic;
 use crate::protobuf::Message;
 use crate::{Refused, refuse, refused, require};
 use ops::Attributes;
 pub use row::Row;
-use tensor::{Data, MAX_TERMS, Tensor};
+use tensor::{MAX_TERMS, Tensor};
 
 /// The versions of the operator set whose meaning is known here.
 const OPSETS: std::ops::RangeInclusive<i64> = 7..=24;
@@ -29,13 +28,8 @@ const OPSETS: std::ops::RangeInclusive<i64> = 7..=24;
 #[derive(Clone, Debug)]
 pub struct Network {
     pub inputs: usize,
-    pub stages: Vec<Stage>,
-}
-
-/// The elements of one Relu's input, or of the output, in row-major order.
-#[derive(Clone, Debug)]
-pub struct Stage {
-    pub rows: Vec<Row>,
+    /// The elements of one Relu's input, or of the output, in row-major order.
+    pub stages: Vec<Vec<Row>>,
 }
 
 impl Network {
@@ -62,8 +56,7 @@ impl Network {
         let outputs = graph.messages(12, VALUE_INFO)?;
         let [output] = &outputs[..] else { return refuse("the graph has not one output, as is supported") };
         let output = run.value(output.text(1)?).map_err(|fault| fault.at("the graph's output"))?;
-        let rows = (0..tensor::count(&output.shape)?).map(|place| output.row(place).map(|row| row.into_owned()));
-        run.stages.push(Stage { rows: rows.collect::<Result<_, _>>()? });
+        run.stages.push(output.rows().to_vec());
         Ok(Self { inputs, stages: run.stages })
     }
 }
@@ -79,7 +72,7 @@ fn is_standard(domain: &str) -> bool {
 struct Run<'a> {
     /// How many there are so far.
     variables: usize,
-    stages: Vec<Stage>,
+    stages: Vec<Vec<Row>>,
     values: HashMap<&'a str, Tensor<'a>>,
     /// The terms of all values and stages so far.
     terms: usize,
@@ -136,7 +129,7 @@ impl<'a> Run<'a> {
         self.variables += number;
         let variable = |number: usize| u32::try_from(number).map(Row::variable).map_err(|_| Refused::overflow());
         let rows = (first..self.variables).map(variable).collect::<Result<Vec<_>, _>>()?;
-        Ok(Tensor { shape, data: Data::Rows(Rc::new(rows)) })
+        Ok(Tensor::new(shape, rows))
     }
 
     fn node(&mut self, node: &Message<'a>) -> Result<(), Refused> {
@@ -156,47 +149,39 @@ impl<'a> Run<'a> {
     }
 
     /// Ends a stage: its rows are the elements of the input, and its outputs new variables.
-    fn relu(&mut self, input: &Tensor<'a>) -> Result<Tensor<'a>, Refused> {
+    fn relu(&mut self, input: &Tensor) -> Result<Tensor<'a>, Refused> {
         self.charge(input.terms())?;
-        match &input.data {
-            Data::Rows(rows) if !input.is_constant() => self.stages.push(Stage { rows: rows.to_vec() }),
-            _ => return refuse("the input is constant"),
-        }
+        require(input.constants().is_err(), "the input is constant")?;
+        self.stages.push(input.rows().to_vec());
         self.new_variables(input.shape.clone())
     }
 
     /// The largest element of each window, by max(a, b) = b + max(a - b, 0) in rounds: of each window the first two are
     /// compared, then the next two, and one that is left over stays. What several windows compare is compared once.
-    fn max_pool(&mut self, input: &Tensor<'a>, attributes: &mut Attributes<'a>) -> Result<Tensor<'a>, Refused> {
-        let (shape, mut groups) = ops::pool(input, attributes)?;
-        let mut x = input.clone();
-        while groups.iter().any(|group| group.len() > 1) {
-            let (mut pairs, mut numbers) = (Vec::new(), HashMap::new());
-            for group in &mut groups {
-                let number = |two: &[usize]| {
-                    let pair = (two[0], two[two.len() - 1]);
-                    *numbers.entry(pair).or_insert_with(|| {
-                        pairs.push(pair);
-                        pairs.len() - 1
-                    })
+    fn max_pool(&mut self, input: &Tensor, attributes: &mut Attributes<'a>) -> Result<Tensor<'a>, Refused> {
+        let (shape, mut windows) = ops::pool(input, attributes)?;
+        let mut x = input.rows();
+        while windows.iter().any(|window| window.len() > 1) {
+            let (mut pairs, mut numbers, known) = (Vec::new(), HashMap::new(), x.len());
+            for window in &mut windows {
+                let number = |two: &[usize]| match *two {
+                    [a, b] => *numbers.entry((a, b)).or_insert_with(|| {
+                        pairs.push((a, b));
+                        known + pairs.len() - 1
+                    }),
+                    _ => two[0],
                 };
-                *group = group.chunks(2).map(number).collect();
+                *window = window.chunks(2).map(number).collect();
             }
-            let contested: Vec<&(usize, usize)> = pairs.iter().filter(|(a, b)| a != b).collect();
-            let differences = Tensor::build(vec![contested.len()], |index| {
-                let (a, b) = contested[index[0]];
-                Row::combination([x.part(Dyadic::ONE, *a), x.part(Dyadic::MINUS_ONE, *b)])
-            })?;
-            let (gains, mut next) = (self.relu(&differences)?, 0..contested.len());
-            let gained: Vec<Option<usize>> =
-                pairs.iter().map(|(a, b)| if a == b { None } else { next.next() }).collect();
-            x = Tensor::build(vec![pairs.len()], |index| {
-                let gain = gained[index[0]].map(|gain| gains.part(Dyadic::ONE, gain));
-                Row::combination([x.part(Dyadic::ONE, pairs[index[0]].1)].into_iter().chain(gain))
-            })?;
+            let difference = |(a, b): (usize, usize)| [(Dyadic::ONE, &x[a]), (Dyadic::MINUS_ONE, &x[b])];
+            let gains = Tensor::build(vec![pairs.len()], |place| Row::combination(difference(pairs[place])))?;
+            let gains = self.relu(&gains)?.rows();
+            let all = Tensor::build(vec![known + pairs.len()], |place| match place.checked_sub(known) {
+                None => Ok(x[place].clone()),
+                Some(n) => Row::combination([(Dyadic::ONE, &x[pairs[n].1]), (Dyadic::ONE, &gains[n])]),
+            });
+            x = all?.rows();
         }
-        let winner = |place: usize| x.row(groups[place][0]).map(|row| row.into_owned());
-        let rows = (0..groups.len()).map(winner).collect::<Result<Vec<_>, _>>()?;
-        Ok(Tensor { shape, data: Data::Rows(Rc::new(rows)) })
+        Tensor::build(shape, |place| Ok(x[windows[place][0]].clone()))
     }
 }

@@ -1,11 +1,9 @@
 //! Properties written in VNN-LIB 1.0.
 //!
-//! An assertion is a comparison of linear terms, an `and` of comparisons, or an `or` of these. Whether a comparison is
-//! strict is not heeded: that only adds counterexamples, so whoever proves that there are none proves it of the stated
-//! property.
+//! An assertion is a comparison of linear terms, an `and` of comparisons, or an `or` of these. Whether a comparison is strict is not
+//! heeded: that only adds counterexamples, so whoever proves that there are none proves it of the stated property.
 
 use std::collections::HashMap;
-use std::fmt;
 use std::sync::Arc;
 
 use crate::number::Ratio;
@@ -16,9 +14,6 @@ use crate::{Refused, refuse, refused, require};
 const MAX_DEPTH: usize = 20;
 /// The most comparisons of all cases together, what they have in common included; a case counts as one more.
 const MAX_SIZE: usize = 1 << 24;
-
-/// Comparisons that hold together, in the order of the text.
-type Conjunction = Vec<Arc<Linear>>;
 
 impl Property {
     /// The property of a text in VNN-LIB.
@@ -45,6 +40,14 @@ impl Property {
     }
 }
 
+/// Comparisons that hold together, in the order of the text.
+type Conjunction = Vec<Arc<Linear>>;
+
+/// Refuses what is too large when it is written out.
+fn fits(size: usize) -> Result<(), Refused> {
+    require(size <= MAX_SIZE, format!("written out, the cases have more than {MAX_SIZE} comparisons"))
+}
+
 /// The brackets and words of a text, each with its line. A comment runs from a semicolon to the end of its line.
 fn tokens(text: &str) -> impl Iterator<Item = (usize, &str)> {
     const BRACKETS: [char; 2] = ['(', ')'];
@@ -67,16 +70,16 @@ enum Term<'t> {
 
 use Term::{List, Word};
 
-impl fmt::Display for Term<'_> {
+impl<'t> Term<'t> {
+    /// What stands in parentheses, none of a word.
+    fn parts(&self) -> &[Term<'t>] {
+        if let List(terms) = self { terms } else { &[] }
+    }
+
     /// In short: what it begins with.
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Word(word) => write!(f, "`{word}`"),
-            List(terms) => match terms.first() {
-                Some(Word(word)) => write!(f, "`{word}` with {} operands", terms.len() - 1),
-                _ => f.write_str("what stands in parentheses"),
-            },
-        }
+    fn told(&self) -> String {
+        let head = if let Word(word) = self.parts().first().unwrap_or(self) { word } else { "()" };
+        format!("`{head}` with {} operands", self.parts().len().saturating_sub(1))
     }
 }
 
@@ -109,19 +112,12 @@ struct Reader<'t> {
     cases: Vec<Conjunction>,
 }
 
-impl<'t> Term<'t> {
-    /// What stands in parentheses, none of a word.
-    fn parts(&self) -> &[Term<'t>] {
-        if let List(terms) = self { terms } else { &[] }
-    }
-}
-
 impl<'t> Reader<'t> {
     fn command(&mut self, command: &Term<'t>) -> Result<(), Refused> {
         match command.parts() {
             [Word("declare-const"), Word(name), Word("Real")] => self.declare(name),
             [Word("assert"), condition] => self.assertion(condition),
-            _ => refuse(format!("the command {command} is not known")),
+            _ => refuse(format!("the command {} is not known", command.told())),
         }
     }
 
@@ -139,20 +135,22 @@ impl<'t> Reader<'t> {
 
     fn assertion(&mut self, condition: &Term) -> Result<(), Refused> {
         let [Word("or"), cases @ ..] = condition.parts() else {
-            self.common.append(&mut self.conjunction(condition)?);
+            self.common.extend(self.conjunction(condition)?);
             return Ok(());
         };
-        let mut cases = cases.iter().map(|case| self.conjunction(case)).collect::<Result<Vec<_>, _>>()?;
-        require(!cases.is_empty(), "`or` has no operands")?;
-        if cases.len() == 1 {
-            self.common.append(&mut cases[0]);
-            return Ok(());
+        let cases = cases.iter().map(|case| self.conjunction(case)).collect::<Result<Vec<_>, _>>()?;
+        match &cases[..] {
+            [] => return refuse("`or` has no operands"),
+            [one] => self.common.extend_from_slice(one),
+            _ => {
+                let size = |cases: &[Conjunction]| cases.iter().map(|case| case.len() + 1).sum::<usize>();
+                let own = size(&self.cases).saturating_mul(cases.len());
+                fits(size(&cases).saturating_mul(self.cases.len()).saturating_add(own))?;
+                let with =
+                    |first: &Conjunction| cases.iter().map(|case| [first, &case[..]].concat()).collect::<Vec<_>>();
+                self.cases = self.cases.iter().flat_map(with).collect();
+            }
         }
-        let size = |cases: &[Conjunction]| cases.iter().map(|case| case.len() + 1).sum::<usize>();
-        let own = size(&self.cases).saturating_mul(cases.len());
-        fits(size(&cases).saturating_mul(self.cases.len()).saturating_add(own))?;
-        let with = |first: &Conjunction| cases.iter().map(|second| [&first[..], second].concat()).collect::<Vec<_>>();
-        self.cases = self.cases.iter().flat_map(with).collect();
         Ok(())
     }
 
@@ -168,7 +166,7 @@ impl<'t> Reader<'t> {
         let (less, more) = match comparison.parts() {
             [Word("<=" | "<"), left, right] => (left, right),
             [Word(">=" | ">"), left, right] => (right, left),
-            _ => return refuse(format!("a comparison was expected, and {comparison} is not supported")),
+            _ => return refuse(format!("a comparison was expected, and {} is not supported", comparison.told())),
         };
         let mut linear = Linear { x: Vec::new(), y: Vec::new(), constant: Ratio::ZERO };
         self.add(less, Ratio::ONE, &mut linear)?;
@@ -182,35 +180,26 @@ impl<'t> Reader<'t> {
     fn add(&self, term: &Term, factor: Ratio, sum: &mut Linear) -> Result<(), Refused> {
         let times = |other: Ratio| factor.mul(other).ok_or_else(Refused::overflow);
         match (term, term.parts()) {
-            (Word(token), _) => self.operand(token, factor, sum),
-            (_, [Word("+"), terms @ ..]) => terms.iter().try_for_each(|term| self.add(term, factor, sum)),
+            (Word(token), _) => match self.variables.get(token) {
+                None => sum.constant = sum.constant.add(times(number(token)?)?).ok_or_else(Refused::overflow)?,
+                Some(&(is_output, variable)) => {
+                    let terms = if is_output { &mut sum.y } else { &mut sum.x };
+                    match terms.binary_search_by_key(&variable, |term| term.0) {
+                        Ok(place) => terms[place].1 = terms[place].1.add(factor).ok_or_else(Refused::overflow)?,
+                        Err(place) => terms.insert(place, (variable, factor)),
+                    }
+                }
+            },
+            (_, [Word("+"), terms @ ..]) => terms.iter().try_for_each(|term| self.add(term, factor, sum))?,
             (_, [Word("-"), first, second]) => {
                 self.add(first, factor, sum)?;
-                self.add(second, times(MINUS_ONE)?, sum)
+                self.add(second, times(MINUS_ONE)?, sum)?;
             }
-            (_, [Word("*"), Word(token), term]) => self.add(term, times(number(token)?)?, sum),
-            _ => refuse(format!("{term} is not supported")),
-        }
-    }
-
-    fn operand(&self, token: &str, factor: Ratio, sum: &mut Linear) -> Result<(), Refused> {
-        let Some(&(is_output, variable)) = self.variables.get(token) else {
-            let constant = number(token)?.mul(factor).and_then(|value| sum.constant.add(value));
-            sum.constant = constant.ok_or_else(Refused::overflow)?;
-            return Ok(());
-        };
-        let terms = if is_output { &mut sum.y } else { &mut sum.x };
-        match terms.binary_search_by_key(&variable, |term| term.0) {
-            Ok(place) => terms[place].1 = terms[place].1.add(factor).ok_or_else(Refused::overflow)?,
-            Err(place) => terms.insert(place, (variable, factor)),
+            (_, [Word("*"), Word(token), term]) => self.add(term, times(number(token)?)?, sum)?,
+            _ => return refuse(format!("{} is not supported here", term.told())),
         }
         Ok(())
     }
-}
-
-/// Refuses what is too large when it is written out.
-fn fits(size: usize) -> Result<(), Refused> {
-    require(size <= MAX_SIZE, format!("written out, the cases have more than {MAX_SIZE} comparisons"))
 }
 
 const MINUS_ONE: Ratio = Ratio { numerator: -1, denominator: 1 };

@@ -133,7 +133,7 @@ fn what_is_not_understood_is_refused_by_name() {
         let message = refusal(&format!("{DECLARED}{BOX}{text}"));
         assert!(message.contains(expected), "{text}: {message}");
     }
-    assert!(refusal(&format!("{DECLARED}(assert (<= X_0 1))")).contains("input 0 has no lower bound"));
+    assert!(refusal(&format!("{DECLARED}(assert (<= X_0 1))")).contains("input 0 is not bounded on both sides"));
     assert!(refusal(&format!("{DECLARED}{BOX}\n(assert (<= Z 1))")).starts_with("line 5"));
 }
 

@@ -3,7 +3,6 @@
 //! An operator takes the attributes that it heeds, and a node with any other is refused; so is one with inputs that the
 //! operator does not expect. So nothing that changes the meaning of a node is passed over.
 
-use std::borrow::Cow;
 use std::collections::HashMap;
 
 use crate::number::Dyadic;
@@ -16,24 +15,24 @@ use super::tensor::{Tensor, count, index};
 /// What an operator gives.
 type Computed<'a> = Result<Tensor<'a>, Refused>;
 
-/// The value of a node of any operator but Relu, which makes variables.
+/// The value of a node of any operator but those that make variables.
 pub(super) fn run<'a>(operator: &str, inputs: &[Tensor<'a>], attributes: &mut Attributes<'a>) -> Computed<'a> {
+    let takes_integers = matches!(operator, "Reshape" | "Slice");
+    let are_fine = inputs.iter().enumerate().all(|(n, input)| input.is_integer == (takes_integers && n > 0));
+    require(are_fine, "integers stand where floats were expected, or the other way round")?;
     match (operator, inputs) {
         ("Add", [a, b]) => add(a, Dyadic::ONE, b),
         ("Sub", [a, b]) => add(a, Dyadic::MINUS_ONE, b),
-        ("Mul", [a, b]) if b.is_constant() => mul(a, b),
+        ("Mul", [a, b]) if b.constants().is_ok() => mul(a, b),
         ("Mul", [a, b]) => mul(b, a),
-        ("Div", [a, b]) => elementwise(a, b, |i, j| {
-            let quotient = a.row(i)?.divided(b.constant(j)?, true);
-            quotient.ok_or_else(|| refused("it divides by zero, or the quotient is too long"))
+        ("Div", [a, b]) => scaled(a, b, |row, divisor| {
+            row.divided(divisor, true).ok_or_else(|| refused("it divides by zero, or the quotient is too long"))
         }),
         ("MatMul", [a, b]) if b.shape.len() == 1 => matmul(b, a, true),
         ("MatMul", [a, b]) => matmul(a, b, false),
         ("Gemm", [a, b, c @ ..]) if c.len() <= 1 => gemm(a, b, c, attributes),
         ("Conv", [x, w, b @ ..]) if b.len() <= 1 => conv(x, w, b, attributes),
-        ("BatchNormalization", [x, scale, bias, mean, variance]) => {
-            normalised(x, [scale, bias, mean, variance], attributes)
-        }
+        ("BatchNormalization", [x, of @ ..]) if of.len() == 4 => normalised(x, of, attributes),
         ("Identity", [x]) => Ok(x.clone()),
         ("Dropout", [x]) => attributes.take("ratio", 1).map(|_| x.clone()),
         ("Flatten", [x]) => {
@@ -41,9 +40,9 @@ pub(super) fn run<'a>(operator: &str, inputs: &[Tensor<'a>], attributes: &mut At
             let (first, others) = x.shape.split_at(x.shape.len().min(1));
             x.reshaped(vec![count(first)?, count(others)?])
         }
-        ("Reshape", [x, shape]) => reshape(x, shape.integers()?, attributes),
+        ("Reshape", [x, shape]) => reshape(x, &shape.integers()?, attributes),
         ("Transpose", [x]) => transpose(x, attributes),
-        ("Slice", [x, starts, ends, axes, steps]) => slice(x, [starts, ends, axes, steps]),
+        ("Slice", [x, bounds @ ..]) => slice(x, bounds),
         ("Concat", [first, ..]) => concat(first, inputs, attributes),
         ("Constant", []) => match attributes.take("value", 4)? {
             Some(value) => Tensor::read(&value.message(5, &Tensor::FIELDS)?),
@@ -118,45 +117,51 @@ fn axis(axis: i64, rank: usize) -> Result<usize, Refused> {
 }
 
 /// Combines the places of two tensors that broadcasting pairs. One of them has the shape of the result.
-fn elementwise<'a>(
-    a: &Tensor<'_>,
-    b: &Tensor<'_>,
-    combine: impl Fn(usize, usize) -> Result<Row, Refused>,
-) -> Computed<'a> {
-    let size = |tensor: &Tensor<'_>| (tensor.shape.len(), count(&tensor.shape).unwrap_or(0));
+fn elementwise<'a>(a: &Tensor, b: &Tensor, combine: impl Fn(usize, usize) -> Result<Row, Refused>) -> Computed<'a> {
+    let size = |tensor: &Tensor| (tensor.shape.len(), count(&tensor.shape).unwrap_or(0));
     let (from, to) = if size(a) < size(b) { (a, b) } else { (b, a) };
     let mut axes = from.shape.iter().rev().zip(to.shape.iter().rev());
     let do_match = axes.all(|(&own, &size)| own == 1 || own == size);
     require(do_match, format!("the shape {:?} does not match {:?}", from.shape, to.shape))?;
-    Tensor::build(to.shape.clone(), |index| combine(a.place(index), b.place(index)))
+    Tensor::build(to.shape.clone(), |place| {
+        let index = index(&to.shape, place);
+        combine(a.place(&index), b.place(&index))
+    })
 }
 
 /// `a + weight · b`.
-fn add<'a>(a: &Tensor<'_>, weight: Dyadic, b: &Tensor<'_>) -> Computed<'a> {
-    elementwise(a, b, |i, j| Row::combination([a.part(Dyadic::ONE, i), b.part(weight, j)]))
+fn add<'a>(a: &Tensor, weight: Dyadic, b: &Tensor) -> Computed<'a> {
+    let rows = (a.rows(), b.rows());
+    elementwise(a, b, |i, j| Row::combination([(Dyadic::ONE, &rows.0[i]), (weight, &rows.1[j])]))
 }
 
-fn mul<'a>(a: &Tensor<'_>, factors: &Tensor<'_>) -> Computed<'a> {
-    elementwise(a, factors, |i, j| Row::combination([a.part(factors.constant(j)?, i)]))
+/// Rows, each with a constant.
+fn scaled<'a>(a: &Tensor, by: &Tensor, combine: impl Fn(&Row, Dyadic) -> Result<Row, Refused>) -> Computed<'a> {
+    let (rows, factor) = (a.rows(), by.constants()?);
+    elementwise(a, by, |i, j| combine(&rows[i], factor(j)))
+}
+
+fn mul<'a>(a: &Tensor, factors: &Tensor) -> Computed<'a> {
+    scaled(a, factors, |row, factor| Row::combination([(factor, row)]))
 }
 
 /// Every vector along the last axis times a constant matrix, which is given row by row or, if turned, column by column.
-fn matmul<'a>(a: &Tensor<'_>, b: &Tensor<'_>, is_turned: bool) -> Computed<'a> {
+fn matmul<'a>(a: &Tensor, b: &Tensor, is_turned: bool) -> Computed<'a> {
     let (&[.., inner], &[height, width]) = (&a.shape[..], &b.shape[..]) else {
         return refuse(format!("tensors of the shapes {:?} and {:?} are not multiplied", a.shape, b.shape));
     };
     let (rows, columns) = if is_turned { (width, height) } else { (height, width) };
     require(inner == rows, format!("vectors of length {inner} do not fit a matrix of {rows} rows"))?;
-    let weight = |k: usize, column: usize| b.constant(if is_turned { column * width + k } else { k * width + column });
-    let shape = [&a.shape[..a.shape.len() - 1], &[columns]].concat();
-    Tensor::build(shape, |index| {
-        let (column, first) = (index[index.len() - 1], a.place(&[&index[..index.len() - 1], &[0]].concat()));
-        Row::combination((0..inner).map(|k| a.part(weight(k, column)?, first + k)))
+    let (vectors, weights) = (a.rows(), b.constants()?);
+    Tensor::build([&a.shape[..a.shape.len() - 1], &[columns]].concat(), |place| {
+        let (first, column) = (place / columns * inner, place % columns);
+        let weight = |k: usize| weights(if is_turned { column * width + k } else { k * width + column });
+        Row::combination((0..inner).map(|k| (weight(k), &vectors[first + k])))
     })
 }
 
 /// The product of two matrices, the second turned on demand, and what is added to it, if anything.
-fn gemm<'a>(a: &Tensor<'_>, b: &Tensor<'_>, c: &[Tensor<'_>], attributes: &mut Attributes<'_>) -> Computed<'a> {
+fn gemm<'a>(a: &Tensor, b: &Tensor, c: &[Tensor], attributes: &mut Attributes<'_>) -> Computed<'a> {
     attributes.expect_one("alpha")?;
     attributes.expect_one("beta")?;
     attributes.expect("transA", 0, 0)?;
@@ -166,43 +171,35 @@ fn gemm<'a>(a: &Tensor<'_>, b: &Tensor<'_>, c: &[Tensor<'_>], attributes: &mut A
     if sum.shape == product.shape && a.shape.len() == 2 { Ok(sum) } else { refuse("A is no matrix, or C too large") }
 }
 
-/// Windows that slide over the planes of an image, which has nothing where they stand out.
-struct Windows {
-    plane: [usize; 2],
-    kernel: [usize; 2],
-    strides: [usize; 2],
-    pads: [usize; 4],
-    counts: [usize; 2],
-}
+/// How many windows slide over a plane each way, and of each, in the order of the outputs, what is inside of the plane: places of
+/// the plane, and of the window.
+type Windows = ([usize; 2], Vec<Vec<(usize, usize)>>);
 
-impl Windows {
-    fn read(plane: [usize; 2], kernel: [usize; 2], attributes: &mut Attributes<'_>) -> Result<Windows, Refused> {
-        let dilations = attributes.sizes("dilations", [1, 1])?;
-        let (strides, pads) = (attributes.sizes("strides", [1, 1])?, attributes.sizes("pads", [0; 4])?);
-        let count = |i: usize| {
-            let room = (plane[i] + pads[i] + pads[i + 2]).checked_sub(kernel[i])?;
-            Some(room.checked_div(strides[i])? + 1)
-        };
-        match (count(0), count(1), dilations) {
-            (Some(down), Some(right), [1, 1]) => Ok(Windows { plane, kernel, strides, pads, counts: [down, right] }),
-            _ => refuse("the window is dilated or too large, or does not move"),
-        }
-    }
-
-    /// The place in its plane of an element of the window at an index, if that is inside.
-    fn place(&self, index: &[usize], at: usize) -> Option<usize> {
-        let within = [at / self.kernel[1] % self.kernel[0], at % self.kernel[1]];
-        let along = |i: usize| {
-            let place = (index[i + 2] * self.strides[i] + within[i]).checked_sub(self.pads[i])?;
-            Some(place).filter(|&place| place < self.plane[i])
-        };
-        Some(along(0)? * self.plane[1] + along(1)?)
-    }
+fn windows(plane: [usize; 2], kernel: [usize; 2], attributes: &mut Attributes<'_>) -> Result<Windows, Refused> {
+    let (dilations, strides) = (attributes.sizes("dilations", [1, 1])?, attributes.sizes("strides", [1, 1])?);
+    let pads = attributes.sizes("pads", [0; 4])?;
+    let steps = |i: usize| {
+        let room = (plane[i] + pads[i] + pads[i + 2]).checked_sub(kernel[i])?;
+        Some(room.checked_div(strides[i])? + 1)
+    };
+    let (Some(down), Some(right), [1, 1]) = (steps(0), steps(1), dilations) else {
+        return refuse("the window is dilated or too large, or does not move");
+    };
+    let along = |i: usize, at: usize, within: usize| {
+        let place = (at * strides[i] + within).checked_sub(pads[i])?;
+        Some(place).filter(|&place| place < plane[i])
+    };
+    let inside = |window: usize| {
+        let row = |at: usize| along(0, window / right, at / kernel[1]);
+        let place = |at: usize| Some((row(at)? * plane[1] + along(1, window % right, at % kernel[1])?, at));
+        (0..kernel[0] * kernel[1]).filter_map(place).collect()
+    };
+    Ok(([down, right], (0..count(&[down, right])?).map(inside).collect()))
 }
 
 /// `out[0, m, y, x] = b[m] + Σ w[m, c, i, j] · image[0, c, y · stride + i - pad, …]`, the image being zero where it has
 /// no such place; of several groups each reads its own channels.
-fn conv<'a>(image: &Tensor<'_>, w: &Tensor<'_>, b: &[Tensor<'_>], attributes: &mut Attributes<'_>) -> Computed<'a> {
+fn conv<'a>(image: &Tensor, w: &Tensor, b: &[Tensor], attributes: &mut Attributes<'_>) -> Computed<'a> {
     let (&[1, channels, height, width], &[outputs, depth, tall, wide]) = (&image.shape[..], &w.shape[..]) else {
         return refuse(format!("weights {:?} over {:?} are not supported", w.shape, image.shape));
     };
@@ -211,59 +208,55 @@ fn conv<'a>(image: &Tensor<'_>, w: &Tensor<'_>, b: &[Tensor<'_>], attributes: &m
     let do_match = do_match && attributes.sizes("kernel_shape", [tall, wide])? == [tall, wide];
     let do_match = do_match && b.iter().all(|b| b.shape == [outputs]);
     require(do_match, "the shapes of the image, the weights, the groups and the bias do not match")?;
-    let windows = Windows::read([height, width], [tall, wide], attributes)?;
-    let window = depth * tall * wide;
-    Tensor::build([&[1, outputs][..], &windows.counts].concat(), |index| {
-        let first = index[1] / (outputs / groups) * depth;
-        let cell = |at: usize| {
-            let place = (first + at / (tall * wide)) * height * width + windows.place(index, at)?;
-            Some(w.constant(index[1] * window + at).and_then(|weight| image.part(weight, place)))
+    let ([down, right], windows) = windows([height, width], [tall, wide], attributes)?;
+    let (pixels, weights, biases) = (image.rows(), w.constants()?, b.first().map(Tensor::rows));
+    Tensor::build(vec![1, outputs, down, right], |place| {
+        let (m, window) = (place / windows.len(), &windows[place % windows.len()]);
+        let part = |c: usize, &(place, at): &(usize, usize)| {
+            let channel = m / (outputs / groups) * depth + c;
+            (weights((m * depth + c) * tall * wide + at), &pixels[channel * height * width + place])
         };
-        Row::combination((0..window).filter_map(cell).chain(b.iter().map(|b| b.part(Dyadic::ONE, index[1]))))
+        let sum = (0..depth).flat_map(|c| window.iter().map(move |cell| part(c, cell)));
+        Row::combination(sum.chain(biases.iter().map(|biases| (Dyadic::ONE, &biases[m]))))
     })
 }
 
 /// The shape of a pool's output, and the places that each window has inside of its image, in their order.
-pub(super) fn pool(image: &Tensor<'_>, attributes: &mut Attributes<'_>) -> Result<(Vec<usize>, Groups), Refused> {
+pub(super) fn pool(image: &Tensor, attributes: &mut Attributes<'_>) -> Result<(Vec<usize>, Groups), Refused> {
     let &[1, channels, height, width] = &image.shape[..] else { return refuse("the image is not one of planes") };
     attributes.expect("ceil_mode", 0, 0)?;
     attributes.expect("storage_order", 0, 0)?;
-    let kernel @ [tall, wide] = attributes.sizes("kernel_shape", [0, 0])?;
-    let windows = Windows::read([height, width], kernel, attributes)?;
-    let shape = [&[1, channels][..], &windows.counts].concat();
-    let group = |place: usize| {
-        let index = index(&shape, place);
-        let inside = (0..tall * wide).filter_map(|at| windows.place(&index, at));
-        inside.map(|place| index[1] * height * width + place).collect()
-    };
-    let groups: Groups = (0..count(&shape)?).map(group).collect();
-    require(groups.iter().all(|group| !group.is_empty()), "a window is empty")?;
-    Ok((shape, groups))
+    let kernel = attributes.sizes("kernel_shape", [0, 0])?;
+    let ([down, right], windows) = windows([height, width], kernel, attributes)?;
+    require(windows.iter().all(|window| !window.is_empty()), "a window is empty")?;
+    let group = |c: usize, window: &[(usize, usize)]| window.iter().map(|(at, _)| c * height * width + at).collect();
+    let groups = (0..channels).flat_map(|c| windows.iter().map(move |window| group(c, window)));
+    Ok((vec![1, channels, down, right], groups.collect()))
 }
 
 /// Places of a tensor that belong together.
 pub(super) type Groups = Vec<Vec<usize>>;
 
 /// `scale · (x - mean) / √(variance + ε) + bias`, each of the channel, which is the second axis.
-fn normalised<'a>(x: &Tensor<'_>, of: [&Tensor<'_>; 4], attributes: &mut Attributes<'_>) -> Computed<'a> {
-    let [scale, bias, mean, variance] = of;
+fn normalised<'a>(x: &Tensor, of: &[Tensor], attributes: &mut Attributes<'_>) -> Computed<'a> {
     let channels = [x.shape.get(1).copied().unwrap_or(0)];
     require(of.iter().all(|tensor| tensor.shape == channels), "its numbers are not one for each channel")?;
     attributes.take("momentum", 1)?;
-    let epsilon = attributes.take("epsilon", 1)?.map(|attribute| attribute.one(2)).transpose()?.flatten();
-    let epsilon = match epsilon {
+    let epsilon = match attributes.take("epsilon", 1)?.map(|attribute| attribute.one(2)).transpose()?.flatten() {
         None => Dyadic::from_f32_bits(0x3727_c5ac),
         Some(Value::Fixed32(bits)) => Dyadic::from_f32_bits(bits),
         Some(_) => None,
     };
-    Tensor::build(x.shape.clone(), |index| {
-        let channel = index[1];
-        let centred = Row::combination([x.part(Dyadic::ONE, x.place(index)), mean.part(Dyadic::MINUS_ONE, channel)])?;
-        let spread = epsilon.and_then(|epsilon| Some(variance.constant(channel).ok()?.add(epsilon)?.root()));
-        let quotient = spread.flatten().and_then(|root| centred.divided(root, false));
-        let quotient = quotient.ok_or_else(|| refused("the variance is not positive, or too long"))?;
-        Row::combination([Ok((scale.constant(channel)?, Cow::Owned(quotient))), bias.part(Dyadic::ONE, channel)])
-    })
+    // With an axis of size 1 for each behind the channels', so that they broadcast.
+    let shape = [&channels[..], &vec![1; x.shape.len() - 2]].concat();
+    let along = |n: usize| of[n].reshaped(shape.clone());
+    let centred = add(x, Dyadic::MINUS_ONE, &along(2)?)?;
+    let divided = scaled(&centred, &along(3)?, |centred, variance| {
+        let root = epsilon.and_then(|epsilon| variance.add(epsilon)?.root());
+        let quotient = root.and_then(|root| centred.divided(root, false));
+        quotient.ok_or_else(|| refused("the variance is not positive, or too long"))
+    });
+    add(&mul(&divided?, &along(0)?)?, Dyadic::ONE, &along(1)?)
 }
 
 /// In the new shape 0 keeps the size of the same axis, and -1 stands for what is left.
@@ -285,26 +278,28 @@ fn reshape<'a>(x: &Tensor<'a>, wanted: &[i64], attributes: &mut Attributes<'_>) 
 }
 
 /// The elements of a tensor at other places: the one at each index of the result comes from the index that is given.
-fn moved<'a>(x: &Tensor<'_>, shape: Vec<usize>, from: impl Fn(&[usize]) -> Vec<usize>) -> Computed<'a> {
-    Tensor::build(shape, |index| x.row(x.place(&from(index))).map(Cow::into_owned))
+fn moved<'a>(x: &Tensor, shape: Vec<usize>, from: impl Fn(&[usize]) -> Vec<usize>) -> Computed<'a> {
+    let rows = x.rows();
+    Tensor::build(shape.clone(), |place| Ok(rows[x.place(&from(&index(&shape, place)))].clone()))
 }
 
-fn transpose<'a>(x: &Tensor<'_>, attributes: &mut Attributes<'_>) -> Computed<'a> {
+fn transpose<'a>(x: &Tensor, attributes: &mut Attributes<'_>) -> Computed<'a> {
     let Some(order) = attributes.take("perm", 7)? else { return refuse("the order of the axes is missing") };
     let rank = x.shape.len();
     let order = order.ints(8)?.into_iter().map(|place| axis(place, rank)).collect::<Result<Vec<_>, _>>()?;
-    let turned = |axis: usize| order.iter().position(|&from| from == axis);
-    let Some(places) = (0..rank).map(turned).collect::<Option<Vec<_>>>().filter(|_| order.len() == rank) else {
-        return refuse(format!("{order:?} is no order of {rank} axes"));
-    };
-    let shape = order.iter().map(|&axis| x.shape[axis]).collect();
-    moved(x, shape, |index| places.iter().map(|&place| index[place]).collect())
+    let is_order = order.len() == rank && (0..rank).all(|axis| order.contains(&axis));
+    require(is_order, format!("{order:?} is no order of {rank} axes"))?;
+    moved(x, order.iter().map(|&axis| x.shape[axis]).collect(), |index| {
+        let mut from = vec![0; rank];
+        order.iter().zip(index).for_each(|(&axis, &at)| from[axis] = at);
+        from
+    })
 }
 
 /// A range along one axis, counted from the front and in steps of 1. An end beyond that of the axis is that.
-fn slice<'a>(x: &Tensor<'_>, [starts, ends, axes, steps]: [&Tensor<'_>; 4]) -> Computed<'a> {
-    let bounds = (starts.integers()?, ends.integers()?, axes.integers()?, steps.integers()?);
-    let (&[start], &[end], &[along], &[1]) = bounds else {
+fn slice<'a>(x: &Tensor, bounds: &[Tensor]) -> Computed<'a> {
+    let bounds = bounds.iter().map(Tensor::integers).collect::<Result<Vec<_>, _>>()?.concat();
+    let &[start, end, along, 1] = &bounds[..] else {
         return refuse("only ranges along one axis in steps of 1 are supported");
     };
     let (Ok(start), Ok(end)) = (usize::try_from(start), usize::try_from(end)) else {
@@ -320,24 +315,16 @@ fn slice<'a>(x: &Tensor<'_>, [starts, ends, axes, steps]: [&Tensor<'_>; 4]) -> C
 }
 
 /// Tensors one behind the other along an axis.
-fn concat<'a>(first: &Tensor<'_>, parts: &[Tensor<'_>], attributes: &mut Attributes<'_>) -> Computed<'a> {
+fn concat<'a>(first: &Tensor, parts: &[Tensor], attributes: &mut Attributes<'_>) -> Computed<'a> {
     let Some(along) = attributes.take("axis", 2)? else { return refuse("the axis is missing") };
-    let along = axis(along.int(3)?, first.shape.len())?;
-    let others = |tensor: &Tensor<'_>| {
-        let (before, rest) = tensor.shape.split_at_checked(along)?;
-        Some((before.to_vec(), rest.get(1..)?.to_vec()))
-    };
-    require(parts.iter().all(|part| others(part) == others(first)), "the shapes do not match")?;
-    let mut shape = first.shape.clone();
-    shape[along] = parts.iter().map(|part| part.shape[along]).sum();
-    Tensor::build(shape, |index| {
-        let mut from = index.to_vec();
-        for part in parts {
-            if from[along] < part.shape[along] {
-                return part.row(part.place(&from)).map(Cow::into_owned);
-            }
-            from[along] -= part.shape[along];
-        }
-        refuse("the index is in no part")
-    })
+    let (along, mut shape) = (axis(along.int(3)?, first.shape.len())?, first.shape.clone());
+    for part in &parts[1..] {
+        let is_like = |axis: usize| axis == along || part.shape[axis] == shape[axis];
+        require(part.shape.len() == shape.len() && (0..shape.len()).all(is_like), "the shapes do not match")?;
+        shape[along] += part.shape[along];
+    }
+    let (blocks, parts) = (shape[..along].iter().product(), parts.iter().map(Tensor::rows).collect::<Vec<_>>());
+    let block = |part: &[Row], n: usize| part.chunks(part.len() / blocks).nth(n).unwrap_or(&[]).to_vec();
+    let rows = (0..blocks).flat_map(|n| parts.iter().flat_map(move |part| block(part, n)));
+    Ok(Tensor::new(shape, rows.collect()))
 }

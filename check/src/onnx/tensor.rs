@@ -1,13 +1,12 @@
 //! Tensors of affine forms, and the constant ones that a model stores.
 
-use std::borrow::Cow;
 use std::rc::Rc;
 
 use crate::number::Dyadic;
 use crate::protobuf::Message;
 use crate::{Refused, refuse, refused, require};
 
-use super::row::{Part, Row};
+use super::row::Row;
 
 /// The most terms of all affine forms of a network together; a form counts as three more.
 pub(super) const MAX_TERMS: usize = 1 << 24;
@@ -18,89 +17,77 @@ const MAX_ELEMENTS: usize = 1 << 26;
 #[derive(Clone)]
 pub(super) struct Tensor<'a> {
     pub(super) shape: Vec<usize>,
-    pub(super) data: Data<'a>,
+    data: Data<'a>,
+    /// Whether a model stores it as integers, which are for shapes and indices alone.
+    pub(super) is_integer: bool,
 }
 
 #[derive(Clone)]
-pub(super) enum Data<'a> {
+enum Data<'a> {
     /// float32 numbers as they are in the file, so that large weights stay as small as there.
     Floats(&'a [[u8; 4]]),
-    Integers(Vec<i64>),
     Rows(Rc<Vec<Row>>),
 }
 
 impl<'a> Tensor<'a> {
-    /// The tensor whose element at each index is given.
-    pub(super) fn build(
-        shape: Vec<usize>,
-        element: impl Fn(&[usize]) -> Result<Row, Refused>,
-    ) -> Result<Self, Refused> {
+    pub(super) fn new(shape: Vec<usize>, rows: Vec<Row>) -> Self {
+        Self { shape, data: Data::Rows(Rc::new(rows)), is_integer: false }
+    }
+
+    /// The tensor whose element at each place is given.
+    pub(super) fn build(shape: Vec<usize>, element: impl Fn(usize) -> Result<Row, Refused>) -> Result<Self, Refused> {
         let (mut rows, mut terms) = (Vec::new(), 0);
         for place in 0..count(&shape)? {
-            let row = element(&index(&shape, place))?;
+            let row = element(place)?;
             terms += row.terms.len() + 3;
             require(terms <= MAX_TERMS, "a tensor has too many coefficients")?;
             rows.push(row);
         }
-        Ok(Self { shape, data: Data::Rows(Rc::new(rows)) })
+        Ok(Self::new(shape, rows))
     }
 
     /// The same elements in another shape.
     pub(super) fn reshaped(&self, shape: Vec<usize>) -> Result<Self, Refused> {
         let is_as_large = count(&shape)? == count(&self.shape)?;
         require(is_as_large, format!("the shape {:?} cannot become {shape:?}", self.shape))?;
-        Ok(Self { shape, data: self.data.clone() })
+        Ok(Self { shape, ..self.clone() })
     }
 
-    /// The place of the element at an index. Broadcasting is in it: leading axes may be missing, and there is the one
-    /// element of an axis of size 1 everywhere.
+    /// The place of the element at an index. Broadcasting is in it: leading axes may be missing, and there is the one element of an
+    /// axis of size 1 everywhere.
     pub(super) fn place(&self, index: &[usize]) -> usize {
         let index = &index[index.len() - self.shape.len()..];
         let step = |place: usize, (&size, &at): (&usize, &usize)| place * size + if size == 1 { 0 } else { at };
         self.shape.iter().zip(index).fold(0, step)
     }
 
-    pub(super) fn row(&self, place: usize) -> Result<Cow<'_, Row>, Refused> {
+    pub(super) fn rows(&self) -> Rc<Vec<Row>> {
         match &self.data {
-            Data::Rows(rows) => Ok(Cow::Borrowed(&rows[place])),
-            _ => self.constant(place).map(Row::constant).map(Cow::Owned),
+            Data::Rows(rows) => rows.clone(),
+            Data::Floats(floats) => Rc::new(floats.iter().filter_map(float).map(Row::constant).collect()),
         }
     }
 
-    /// An element with the weight that it has in a sum.
-    pub(super) fn part(&self, weight: Dyadic, place: usize) -> Result<Part<'_>, Refused> {
-        Ok((weight, self.row(place)?))
+    /// The exact values by their places, if all are known and depend on no variable.
+    pub(super) fn constants(&self) -> Result<impl Fn(usize) -> Dyadic, Refused> {
+        let is_known = |row: &Row| row.terms.is_empty() && row.error.is_zero();
+        let are_known = if let Data::Rows(rows) = &self.data { rows.iter().all(is_known) } else { true };
+        require(are_known, "a constant was expected where a value depends on the input or was rounded")?;
+        Ok(|place: usize| match &self.data {
+            Data::Rows(rows) => rows[place].bias,
+            Data::Floats(floats) => float(&floats[place]).unwrap_or_default(),
+        })
     }
 
-    pub(super) fn constant(&self, place: usize) -> Result<Dyadic, Refused> {
-        let value = match &self.data {
-            Data::Floats(floats) => Dyadic::from_f32_bits(u32::from_le_bytes(floats[place])),
-            Data::Rows(rows) => rows[place].as_constant(),
-            Data::Integers(_) => return refuse("integers stand where floats were expected"),
-        };
-        value.ok_or_else(|| refused("a constant was expected where a value depends on the input or was rounded"))
-    }
-
-    pub(super) fn is_constant(&self) -> bool {
-        match &self.data {
-            Data::Rows(rows) => rows.iter().all(|row| row.terms.is_empty()),
-            _ => true,
-        }
-    }
-
-    pub(super) fn integers(&self) -> Result<&[i64], Refused> {
-        match &self.data {
-            Data::Integers(integers) => Ok(integers),
-            _ => refuse("floats stand where integers were expected"),
-        }
+    pub(super) fn integers(&self) -> Result<Vec<i64>, Refused> {
+        let whole = |value: Dyadic| value.floor_scaled(0).and_then(|value| i64::try_from(value).ok());
+        let whole = (0..count(&self.shape)?).map(self.constants()?).map(whole).collect::<Option<_>>();
+        whole.ok_or_else(Refused::overflow)
     }
 
     /// The terms that it takes, as [`MAX_TERMS`] counts them.
     pub(super) fn terms(&self) -> usize {
-        match &self.data {
-            Data::Rows(rows) => rows.iter().map(|row| row.terms.len() + 3).sum(),
-            _ => 0,
-        }
+        if let Data::Rows(rows) = &self.data { rows.iter().map(|row| row.terms.len() + 3).sum() } else { 0 }
     }
 
     /// The fields of a `TensorProto` that are read. Others hold data of other types or in other files.
@@ -110,21 +97,26 @@ impl<'a> Tensor<'a> {
     pub(super) fn read(tensor: &Message<'a>) -> Result<Self, Refused> {
         let size = |dim: i64| usize::try_from(dim).map_err(|_| refused("a dimension is negative"));
         let shape = tensor.ints(1)?.into_iter().map(size).collect::<Result<Vec<_>, _>>()?;
-        let number = count(&shape)?;
-        let data = match (tensor.int(2)?, tensor.bytes(9)?, tensor.bytes(4)?, &tensor.ints(7)?[..]) {
-            (1, bytes, [], []) | (1, [], bytes, []) if bytes.len() == 4 * number => Data::Floats(bytes.as_chunks().0),
-            (7, [], [], integers) if integers.len() == number => Data::Integers(integers.to_vec()),
-            (7, bytes, [], []) if bytes.len() == 8 * number => {
-                Data::Integers(bytes.as_chunks().0.iter().map(|bytes| i64::from_le_bytes(*bytes)).collect())
+        let (number, kind) = (count(&shape)?, tensor.int(2)?);
+        let whole = |integers: &[i64]| integers.iter().filter_map(|&i| Dyadic::new(i.into(), 0)).collect::<Vec<_>>();
+        let integers = match (kind, tensor.bytes(9)?, tensor.bytes(4)?, &tensor.ints(7)?[..]) {
+            (1, bytes, [], []) | (1, [], bytes, []) if bytes.len() == 4 * number => {
+                let floats = bytes.as_chunks().0;
+                require(floats.iter().all(|bits| float(bits).is_some()), "it holds infinity or NaN")?;
+                return Ok(Self { shape, data: Data::Floats(floats), is_integer: false });
             }
-            (kind, ..) => return refuse(format!("its elements, of the type {kind}, are unknown or not {number}")),
+            (7, [], [], integers) if integers.len() == number => whole(integers),
+            (7, bytes, [], []) if bytes.len() == 8 * number => {
+                whole(&bytes.as_chunks().0.iter().map(|bytes| i64::from_le_bytes(*bytes)).collect::<Vec<_>>())
+            }
+            _ => return refuse(format!("its elements, of the type {kind}, are unknown or not {number}")),
         };
-        let is_finite = |bits: &[u8; 4]| Dyadic::from_f32_bits(u32::from_le_bytes(*bits)).is_some();
-        match data {
-            Data::Floats(floats) if !floats.iter().all(is_finite) => refuse("it holds infinity or NaN"),
-            _ => Ok(Self { shape, data }),
-        }
+        Ok(Self { is_integer: true, ..Self::new(shape, integers.into_iter().map(Row::constant).collect()) })
     }
+}
+
+fn float(bits: &[u8; 4]) -> Option<Dyadic> {
+    Dyadic::from_f32_bits(u32::from_le_bytes(*bits))
 }
 
 /// The number of elements of a tensor of this shape.
