@@ -8,25 +8,32 @@ Exit code: 0 accepted, 1 rejected, 4 if a file cannot be used.
 
 Verdicts rest on integers and fractions alone. Weights are integers over net.D; ends of boxes, bounds of neurons and ν are integers
 over R, the first two rounded outwards, ν as it comes; μ follows from ν exactly, over D·R; and a function's bound is an integer over
-D·R². Biases are the weights of one more input, which is 1.
+D·R². There is one more input, the last, which is 1: its weights are the biases.
 """
-import ast, collections, functools, gzip, hashlib, itertools, math, re, struct, sys
+import ast, collections, copy, functools, gzip, hashlib, itertools, math, re, struct, sys
 from fractions import Fraction
-from operator import add, le, mul, sub
+from operator import mul, sub
 
-R, ONE = 1 << 64, -1  # ONE is the variable of a form's constant, a tuple of a variable that of what its coefficient may be off by
-ADAPTIVE, PARALLEL = lambda k, j, m, l, u: m if u > -l else 0, lambda k, j, m, l, u: m * u // (u - l)  # for μ > 0, undecided
+R, ONE = 1 << 64, -1  # ONE is the variable of a form's constant; (v,) is a key for what the coefficient of v may be off by
+PARALLEL = lambda k, j, m, l, u: m * u // (u - l)  # rules for μ > 0, undecided
+ADAPTIVE = lambda k, j, m, l, u: m if u > -l else 0
 VARINT = re.compile(rb"[\x80-\xff]*[\x00-\x7f]")
 NEUTRAL = {"allowzero": 0, "auto_pad": b"NOTSET", "ceil_mode": 0, "dilations": [1, 1], "momentum": None, "ratio": None, "seed": None,
-           "spatial": 1, "storage_order": 0, "training_mode": 0, "transA": 0}  # values with which attributes change nothing; None: any
+           "spatial": 1, "storage_order": 0, "training_mode": 0, "transA": 0}  # attributes that change nothing; None: whatever it is
 Tensor = collections.namedtuple("Tensor", "shape items")  # items: affine forms, variable -> coefficient, row-major
-Line = collections.namedtuple("Line", "top seed a scale")  # scale·f = a·x + seed·z_top; the seed over R
-Claim = collections.namedtuple("Claim", "line rows enough conditions")  # the line of a leaf's weights; the lines that have these
-# weights; whether a bound is enough; below a node 0x06 the conditions of counterexamples
+Line = collections.namedtuple("Line", "terms weights scale")  # scale·f = Σ terms·h, over D·R, from rows with weights over R
+Claim = collections.namedtuple("Claim", "line rows enough conditions")  # the line of a leaf's weights; the lines that are weighed;
+# whether a bound is enough; below a node 0x06 the conditions of counterexamples
 
 
 class Rejected(Exception):
     """What is read is not what it has to be."""
+
+
+def ensure(holds, reason):
+    """Rejects what does not hold."""
+    if not holds:
+        raise Rejected(reason)
 
 
 class Reader:
@@ -43,20 +50,16 @@ class Reader:
 
     def integer(self, size=5):
         """A variable-length integer of at most so many bytes, in its shortest form."""
-        ensure((found := VARINT.match(self.data, self.at)) and len(found[0]) <= size and (found[0] == b"\0" or found[0][-1]), "a number")
+        found = VARINT.match(self.data, self.at)
+        ensure(found and len(found[0]) <= size and (found[0] == b"\0" or found[0][-1]), "a number")
         self.at = found.end()
         return sum((byte & 127) << 7 * i for i, byte in enumerate(found[0]))
 
     def real(self, kind="<f"):
         """A finite number."""
-        ensure(math.isfinite(value := struct.unpack(kind, self.take(struct.calcsize(kind)))[0]), "a number that is not finite")
+        value, = struct.unpack(kind, self.take(struct.calcsize(kind)))
+        ensure(math.isfinite(value), "a number that is not finite")
         return Fraction(value)
-
-
-def ensure(holds, reason):
-    """Rejects what does not hold."""
-    if not holds:
-        raise Rejected(reason)
 
 
 # The model.
@@ -82,6 +85,13 @@ def text(message, number):
     return message.get(number, [b""])[-1].decode()
 
 
+def attribute(a):
+    """The value of an attribute: a number, bytes, a tensor, or a list of integers."""
+    kinds = {2: lambda f: Fraction(*struct.unpack("<f", f[-1])), 3: lambda i: integers(i)[-1], 4: lambda s: s[-1],
+             5: lambda t: tensor(t[-1]), 8: integers}
+    return next((read(a[n]) for n, read in kinds.items() if n in a), None)
+
+
 def tensor(data):
     """A constant tensor of float32 or int64."""
     t = fields(data)
@@ -89,13 +99,6 @@ def tensor(data):
     raw = b"".join(t.get(9, t.get(4, [])))
     values = struct.unpack(f"<{len(raw) // size}{letter}", raw) if 9 in t or field == 4 else integers(t.get(7, []))
     return reshaped([{ONE: Fraction(x)} if x else {} for x in values], integers(t.get(1, [])))
-
-
-def attribute(a):
-    """The value of an attribute: a number, bytes, a tensor, or a list of integers."""
-    kinds = {2: lambda f: Fraction(*struct.unpack("<f", f[-1])), 3: lambda i: integers(i)[-1], 4: lambda s: s[-1],
-             5: lambda t: tensor(t[-1]), 8: integers}
-    return next((read(a[n]) for n, read in kinds.items() if n in a), None)
 
 
 def reshaped(items, shape):
@@ -109,11 +112,6 @@ def number(form):
     return form.get(ONE, 0) if set(form) <= {ONE} else ensure(False, "what has to be constant varies")
 
 
-def whole(t):
-    """The integers of a constant tensor."""
-    return [int(number(form)) for form in t.items]
-
-
 def total(pairs):
     """Σ form·weight."""
     out = {}
@@ -123,10 +121,12 @@ def total(pairs):
     return {key: value for key, value in out.items() if value}
 
 
-def rooted(form, scale, square):
-    """A form times scale/√square: times a multiple of 1/R that is less than 1/R off, and what coefficients are off by."""
+def rooted(form, factor):
+    """A form times scale/√square: times a multiple of 1/R that is less than 1/R off."""
+    scale, square = factor
     root = Fraction(math.isqrt(int(R * R * scale * scale / square)), R if scale > 0 else -R)
-    return total([(form, root)] + [({key if isinstance(key, tuple) else (key,): abs(form[key])}, Fraction(scale != 0, R)) for key in form])
+    off = [({key if isinstance(key, tuple) else (key,): abs(form[key])}, Fraction(scale != 0, R)) for key in form]
+    return total([(form, root)] + off)
 
 
 OPERATORS = {"Add": lambda a, b: total([(a, 1), (b, 1)]), "Sub": lambda a, b: total([(a, 1), (b, -1)]),
@@ -147,126 +147,118 @@ def elementwise(op, x, y):
     """x op y, broadcast."""
     shape = [max(sizes) for sizes in itertools.zip_longest(x.shape[::-1], y.shape[::-1], fillvalue=1)][::-1]
     sides = [reshaped(t.items, [1] * (len(shape) - len(t.shape)) + t.shape) for t in (x, y)]
-    picks = [[{1: [0] * want, want: range(want)}[have] for have, want in zip(t.shape, shape)] for t in sides]
-    return Tensor(shape, list(map(op, *(gathered(t, list(enumerate(pick))).items for t, pick in zip(sides, picks)))))
+    order = lambda t: [(axis, {1: [0] * n, n: range(n)}[t.shape[axis]]) for axis, n in enumerate(shape)]
+    return Tensor(shape, list(map(op, *(gathered(t, order(t)).items for t in sides))))
 
 
-def product(x, y, flip=False):
-    """The product with a constant matrix, or with its transpose."""
-    y = gathered(y, [(1, range(y.shape[1])), (0, range(y.shape[0]))]) if not flip else y
-    columns, inner = y.shape
-    ensure(x.shape[-1] == inner, "a matrix that does not fit")
-    weights = list(map(number, y.items))
-    rows = [x.items[i:i + inner] for i in range(0, len(x.items), inner)]
-    items = [total(zip(row, weights[j:j + inner])) for row in rows for j in range(0, len(weights), inner)]
-    return reshaped(items, x.shape[:-1] + [columns])
+def chunks(items, size):
+    """The items in rows of this size."""
+    return [items[i:i + size] for i in range(0, len(items), size)]
 
 
 def windows(x, kernel, use):
-    """The places of a kernel over an image: their shape, and for each the indices of its elements, None outside of the image."""
-    (batch, _, h, w), (rows, columns), (down, right) = x.shape, kernel, use("strides", [1, 1])
-    top, left, bottom, end = use("pads", [0] * 4)
-    ensure(batch == 1 and min(rows, columns, down, right) > 0 and min(top, left, bottom, end) >= 0, "an image that is not supported")
-    ys, xs = range(-top, h + bottom - rows + 1, down), range(-left, w + end - columns + 1, right)
-    inside = lambda i, j: i * w + j if 0 <= i < h and 0 <= j < w else None
-    return [len(ys), len(xs)], [[inside(i, j) for i in range(y, y + rows) for j in range(x, x + columns)] for y in ys for x in xs]
-
-
-def convolution(x, y, bias, use):
-    """The products of a constant kernel with an image, in groups of channels."""
-    (count, inner, *kernel), channels, weights, group = y.shape, x.shape[1], list(map(number, y.items)), use("group", 1)
-    ensure(use("kernel_shape", kernel) == kernel and channels == inner * group and count % group == 0, "a kernel that does not fit")
-    shape, places = windows(x, kernel, use)
-    area, size = math.prod(kernel), math.prod(x.shape[2:])
-    items = [total((x.items[(m * group // count * inner + c) * size + i], weights[(m * inner + c) * area + n])
-                   for c in range(inner) for n, i in enumerate(place) if i is not None) for m in range(count) for place in places]
-    out = reshaped(items, [1, count, *shape])
-    return elementwise(OPERATORS["Add"], out, reshaped(bias.items, [count, 1, 1])) if bias else out
+    """The places of a kernel over an image: their shape, and for every channel and place the elements' indices, -1 outside."""
+    (batch, channels, h, w), (p, q), (down, right) = x.shape, kernel, use("strides", [1, 1])
+    top, before, bottom, after = use("pads", [0] * 4)
+    ensure(batch == 1 and min(p, q, down, right) > 0, "images that are not supported")
+    ys, xs = range(-top, h + bottom - p + 1, down), range(-before, w + after - q + 1, right)
+    at = lambda c, i, j: (c * h + i) * w + j if 0 <= i < h and 0 <= j < w else -1
+    return [len(ys), len(xs)], [[[at(c, y + i, x + j) for i in range(p) for j in range(q)] for y in ys for x in xs]
+                                for c in range(channels)]
 
 
 def pooled(x, use, relu):
     """The greatest values of windows, in rounds; a value is named by its index, or by the pair that it is the greater of."""
     shape, places = windows(x, use("kernel_shape", None), use)
-    values, size = dict(enumerate(x.items)), math.prod(x.shape[2:])
-    rows = [[c * size + i for i in place if i is not None] for c in range(x.shape[1]) for place in places]
+    values, rows = dict(enumerate(x.items)), [tuple(i for i in place if i >= 0) for channel in places for place in channel]
     ensure(all(rows), "a window without a value")
     while max(map(len, rows)) > 1:
-        rows = [[tuple(row[i:i + 2]) for i in range(0, len(row), 2)] for row in rows]
-        pairs = list(dict.fromkeys(pair for row in rows for pair in row if len(pair) == 2))
-        more = relu([OPERATORS["Sub"](values[a], values[b]) for a, b in pairs])
-        values.update({pair: OPERATORS["Add"](values[pair[1]], form) for pair, form in zip(pairs, more)})
-        rows = [[pair if len(pair) == 2 else pair[0] for pair in row] for row in rows]
-    return reshaped([values[row[0]] for row in rows], [*x.shape[:2], *shape])
+        rows = [chunks(row, 2) for row in rows]
+        pairs = list(dict.fromkeys(pair for row in rows for pair in row if pair[1:]))
+        for (a, b), form in zip(pairs, relu([OPERATORS["Sub"](values[a], values[b]) for a, b in pairs])):
+            values[a, b] = OPERATORS["Add"](values[b], form)
+        rows = [tuple(pair if pair[1:] else pair[0] for pair in row) for row in rows]
+    return reshaped([values[value] for value, in rows], [*x.shape[:2], *shape])
 
 
 def operator(name, use, args, relu):
     """The output of a node; `use` takes an attribute, or else a default, and `relu` makes a stage of forms."""
-    x, y, z, *more = args + [None] * (3 - len(args))
+    x, y, z, *more = args + [None] * (5 - len(args))
     if name == "Relu":
         return reshaped(relu(x.items), x.shape)
     if name in OPERATORS:
         return elementwise(OPERATORS[name], x, y)
-    if name in ("MatMul", "Gemm"):
-        alpha, beta = ([{ONE: use(key, 1)}] for key in ("alpha", "beta"))
-        out = elementwise(OPERATORS["Mul"], product(x, y, use("transB", 0)), Tensor([], alpha))
-        return elementwise(OPERATORS["Add"], out, elementwise(OPERATORS["Mul"], z, Tensor([], beta))) if z else out
-    if name in ("Flatten", "Reshape"):
-        shape = [n or x.shape[i] for i, n in enumerate(whole(y))] if y else [math.prod(x.shape[:use("axis", 1)]), -1]
-        return reshaped(x.items, [len(x.items) // -math.prod(shape) if n == -1 else n for n in shape])
-    if name == "Conv":
-        return convolution(x, y, z, use)
     if name == "MaxPool":
         return pooled(x, use, relu)
-    if name == "BatchNormalization":
-        scale, bias, mean, variance = (reshaped(t.items, [x.shape[1]] + [1] * (len(x.shape) - 2)) for t in (y, z, *more))
-        epsilon = use("epsilon", Fraction(*struct.unpack("<f", struct.pack("<f", 1e-5))))
-        factors = Tensor(scale.shape, [(number(s), number(v) + epsilon) for s, v in zip(scale.items, variance.items)])
-        out = elementwise(lambda form, factor: rooted(form, *factor), elementwise(OPERATORS["Sub"], x, mean), factors)
-        return elementwise(OPERATORS["Add"], out, bias)
+    if name in ("Flatten", "Reshape"):
+        shape = [int(number(n)) or x.shape[i] for i, n in enumerate(y.items)] if y else [math.prod(x.shape[:use("axis", 1)]), -1]
+        return reshaped(x.items, [len(x.items) // -math.prod(shape) if n == -1 else n for n in shape])
     if name == "Transpose":
         return gathered(x, [(axis, range(x.shape[axis])) for axis in use("perm", range(len(x.shape))[::-1])])
     if name == "Concat":
         axis = range(len(x.shape))[use("axis", None)]
-        outer = math.prod(x.shape[:axis])
         ensure(len({(*t.shape[:axis], *t.shape[axis + 1:]) for t in args}) == 1, "parts that do not fit")
-        part = lambda t, n: t.items[n * len(t.items) // outer:(n + 1) * len(t.items) // outer]
-        items = [form for n in range(outer) for t in args for form in part(t, n)]
-        return reshaped(items, [*x.shape[:axis], sum(t.shape[axis] for t in args), *x.shape[axis + 1:]])
+        parts = zip(*(chunks(t.items, math.prod(t.shape[axis:])) for t in args))
+        shape = [*x.shape[:axis], sum(t.shape[axis] for t in args), *x.shape[axis + 1:]]
+        return reshaped([form for row in parts for part in row for form in part], shape)
     if name == "Slice":
-        axes, steps = (whole(t) if t else None for t in (more + [None] * 2)[:2])
-        starts, ends, order = whole(y), whole(z), [range(size) for size in x.shape]
-        axes = [range(len(order))[axis] for axis in axes or range(len(starts))]
-        ensure(set(steps or [1]) == {1} and len(starts) == len(ends) == len(axes) == len(set(axes)), "steps other than 1, or axes twice")
+        starts, ends, axes, steps = ([int(number(n)) for n in t.items] if t else range(len(y.items)) for t in (y, z, *more))
+        ensure(len(starts) == len(ends) == len(axes) and (not more[1] or set(steps) == {1}), "a step other than 1")
+        order = [range(size) for size in x.shape]
         for axis, start, end in zip(axes, starts, ends):
             order[axis] = order[axis][start:end]
         return gathered(x, list(enumerate(order)))
-    ensure(name in ("Identity", "Constant") or name == "Dropout" and not z, f"the operator {name} is not supported")
-    return x or use("value", None)
+    if name in ("MatMul", "Gemm"):
+        alpha, beta = use("alpha", 1), use("beta", 1)
+        y = gathered(y, [(axis, range(y.shape[axis])) for axis in ((0, 1) if use("transB", 0) else (1, 0))])
+        ensure(x.shape[-1] == y.shape[1], "a matrix that does not fit")
+        rows, columns = chunks(x.items, y.shape[1]), chunks([number(form) * alpha for form in y.items], y.shape[1])
+        out = reshaped([total(zip(row, column)) for row in rows for column in columns], [*x.shape[:-1], y.shape[0]])
+        z = elementwise(OPERATORS["Mul"], z, Tensor([], [{ONE: beta}])) if z else z
+    elif name == "Conv":
+        (count, inner, *kernel), group = y.shape, use("group", 1)
+        fits = use("kernel_shape", kernel) == kernel and x.shape[1] == inner * group and count % group == 0
+        ensure(fits, "a kernel that does not fit")
+        weights, items = chunks(list(map(number, y.items)), inner * math.prod(kernel)), x.items + [{}]
+        shape, places = windows(x, kernel, use)
+        patches = [[[items[i] for part in patch for i in part] for patch in zip(*channels)] for channels in chunks(places, inner)]
+        items = [total(zip(patch, row)) for m, row in enumerate(weights) for patch in patches[m * group // count]]
+        out = reshaped(items, [1, count, *shape])
+        z = reshaped(z.items, [count, 1, 1]) if z else z
+    elif name == "BatchNormalization":
+        y, z, *more = (reshaped(t.items, [x.shape[1]] + [1] * (len(x.shape) - 2)) for t in (y, z, *more))
+        epsilon = use("epsilon", Fraction(*struct.unpack("<f", struct.pack("<f", 1e-5))))
+        factors = elementwise(lambda scale, variance: (number(scale), number(variance) + epsilon), y, more[1])
+        out = elementwise(rooted, elementwise(OPERATORS["Sub"], x, more[0]), factors)
+    else:
+        ensure(name in ("Identity", "Constant") or name == "Dropout" and not z, f"the operator {name} is not supported")
+        return x or use("value", None)
+    return elementwise(OPERATORS["Add"], out, z) if z else out
 
 
 def model(data):
-    """The count of an ONNX model's inputs, the forms that its ReLUs read, stage after stage, and those of its output."""
-    graph = fields(fields(data)[7][-1])
-    ensure(all(integers(o[2])[-1] >= 7 for o in map(fields, fields(data).get(8, [])) if not text(o, 1)), "operators before version 7")
+    """The count of an ONNX model's inputs, the stages, variable -> the form that its ReLU reads, and the forms of the output."""
+    message = fields(data)
+    graph, versions = fields(message[7][-1]), [o[2][-1] for o in map(fields, message.get(8, [])) if not text(o, 1)]
+    ensure(min(versions, default=0) >= 7, "operators before version 7")
     env = {"": None, **{text(fields(raw), 8): tensor(raw) for raw in graph.get(5, [])}}
     (x,), (y,) = ([v for v in map(fields, graph[n]) if text(v, 1) not in env] for n in (11, 12))
     shape = [max(integers(fields(d).get(1, [1]))[-1], 1) for d in fields(fields(fields(x[2][-1])[1][-1])[2][-1]).get(1, [])]
-    known, stages = math.prod(shape), []
-    env[text(x, 1)] = Tensor(shape, [{i: 1} for i in range(known)])
+    count, stages = math.prod(shape), []
+    env[text(x, 1)] = Tensor(shape, [{i: 1} for i in range(count)])
 
     def relu(forms):
         """The variables of a new stage."""
-        first = known + sum(map(len, stages))
-        stages.append(forms)
-        return [{first + i: 1} for i in range(len(forms))]
+        stages.append(dict(enumerate(forms, count + sum(map(len, stages)))))
+        return [{n: 1} for n in stages[-1]]
 
     for node in map(fields, graph.get(1, [])):
         name, attributes = text(node, 4), {text(a, 1): attribute(a) for a in map(fields, node.get(5, []))}
         ensure(text(node, 7) in ("", "ai.onnx") and len(node[2]) == 1, f"the operator {name} is not supported")
-        env[text(node, 2)] = operator(name, attributes.pop, [env[name.decode()] for name in node.get(1, [])], relu)
+        env[text(node, 2)] = operator(name, attributes.pop, [env[arg.decode()] for arg in node.get(1, [])], relu)
         for key, value in attributes.items():
             ensure(key in NEUTRAL and NEUTRAL[key] in (None, value), f"the attribute {key} of {name} is not supported")
-    return known, stages, env[text(y, 1)].items
+    return count, stages, env[text(y, 1)].items
 
 
 # The property.
@@ -276,7 +268,8 @@ def linear(e):
     if isinstance(e, str):
         return {e: 1} if e[0] in "XY" else {ONE: Fraction(e)}
     args = list(map(linear, e[1:]))
-    return functools.reduce(OPERATORS[{"+": "Add", "-": "Sub", "*": "Mul"}[e[0]]], args if args[1:] else [{}] * (e[0] != "*") + args)
+    args = args if args[1:] or e[0] == "*" else [{}] + args
+    return functools.reduce(OPERATORS[{"+": "Add", "-": "Sub", "*": "Mul"}[e[0]]], args)
 
 
 def cases(e):
@@ -292,26 +285,23 @@ def cases(e):
 
 
 def disjuncts(data, inputs, outputs):
-    """The disjuncts of a property: boxes and rows (d, a, c)."""
+    """The disjuncts of a property: boxes, which are lists of ranges, and rows (a, c)."""
     quoted = re.sub(r"[^\s()]+", lambda atom: repr(atom[0]) + ",", re.sub(r";.*", "", data.decode()))
     commands, out = ast.literal_eval("[" + quoted.replace("(", "[").replace(")", "],") + "]"), []
     ensure({command[0] for command in commands} <= {"declare-const", "assert"}, "a command that is not supported")
     common, rest = cases(["and"] + [command[1] for command in commands if command[0] == "assert"])
-    xs, ys = [f"X_{i}" for i in range(inputs)], [f"Y_{i}" for i in range(outputs)]
+    xs, ys = [f"X_{i}" for i in range(inputs)] + [ONE], [f"Y_{i}" for i in range(outputs)]
     for case in rest:
-        lo, hi, rows, possible = {}, {}, [], True
-        for form in common + case:
-            d, names = form.get(ONE, Fraction(0)), list(set(form) - {ONE})
-            ensure(set(names) <= {*xs, *ys}, "the model has no such input or output")
-            if len(names) == 1 and names[0] in xs:
-                end, (side, pick) = -d / form[names[0]], (hi, min) if form[names[0]] > 0 else (lo, max)
-                side[names[0]] = pick(side.get(names[0], end), end)
-            elif names:
-                rows.append([form.get(name, 0) for name in xs + [ONE] + ys])
-            else:
-                possible &= d <= 0
-        box = [lo[n] for n in xs] + [Fraction(1)], [hi[n] for n in xs] + [Fraction(1)]
-        out += [(box, rows)] if possible and all(map(le, *box)) else []
+        lo, hi, rows = {ONE: Fraction(1)}, {ONE: Fraction(1)}, []
+        for form in filter(None, common + case):
+            ensure(set(form) <= {*xs, *ys}, "the model has no such input or output")
+            name, *others = set(form) - {ONE} or {ONE}
+            if others or name in ys:
+                rows.append([form.get(name, 0) for name in xs + ys])
+            else:  # a number alone is an end of the input that is 1
+                end, (side, pick) = Fraction(-form.get(ONE, 0) * (name != ONE)) / form[name], (hi, min) if form[name] > 0 else (lo, max)
+                side[name] = pick(side.get(name, end), end)
+        out += [([(lo[n], hi[n]) for n in xs], rows)] if all(lo[n] <= hi[n] for n in xs) else []
     return out
 
 
@@ -323,144 +313,117 @@ class Network:
 
     def __init__(self, count, stages, output, widths, program):
         """The neurons that the widths keep; `program` if it is the float32 program that evaluates them."""
-        for key, c in {item for stage in stages + [output] for form in stage for item in form.items()} if program else ():
-            ensure(not isinstance(key, tuple) and abs(c) < 2 ** 127, "a coefficient of no program")
+        self.top, self.program, read, stages = len(stages) + 1, program, set(), stages + [dict(enumerate(output))]
+        ensure(len(widths) == len(stages) - 1, "the count of stages")
+        for key, c in {item for stage in stages for form in stage.values() for item in form.items()} if program else ():
+            ensure(not isinstance(key, tuple) and abs(c) < 1 << 127, "a coefficient of no program")
             ensure(Fraction(*struct.unpack("<f", struct.pack("<f", c))) == c, "a coefficient of no program")
-        first, self.top, self.program = list(itertools.accumulate(map(len, stages), initial=count)), len(stages) + 1, program
-        names = lambda forms: {key[0] if isinstance(key, tuple) else key for form in forms for key in form}
-        keep, read, stages = [], names(output), stages + [output]
-        ensure(len(widths) == self.top - 1, "the count of stages")
-        for k in reversed(range(self.top - 1)):
-            kept = [n for n in range(first[k], first[k + 1]) if n in read or widths[k] == len(stages[k])]
-            ensure(len(kept) == widths[k], f"the width of stage {k}")
-            stages[k] = [stages[k][n - first[k]] for n in kept]
-            read |= names(stages[k])
-            keep.insert(0, kept)
-        stages, sources = [[]] + stages, [[*range(count), ONE]] + keep
-        place = {n: (s, j) for s, kept in enumerate(sources) for j, n in enumerate(kept)}
-        self.size, self.number = list(map(len, sources)), [place[n] for kept in keep for n in kept]
-        self.D = math.lcm(*(c.denominator for stage in stages for form in stage for c in form.values()))
-        self.reads, self.errors = ([[[(int(c * self.D), *place[n[0] if off else n]) for n, c in form.items() if isinstance(n, tuple) == off]
-                                     for form in stage] for stage in stages] for off in (False, True))
-        self.columns = [{s: [[0] * len(stage) for _ in sources[s]] for s in sorted({s for reads in stage for _, s, _ in reads})}
-                        for stage in self.reads]
-        for k, stage in enumerate(self.reads):
-            for j, (a, s, i) in ((j, read) for j, reads in enumerate(stage) for read in reads):
-                self.columns[k][s][i][j] = a
-        self.inexact = program or any(map(any, self.errors))
+        for k, width in reversed(list(enumerate(widths + [len(output)]))):
+            stages[k] = {n: form for n, form in stages[k].items() if n in read or width == len(stages[k])}
+            ensure(len(stages[k]) == width, f"the width of stage {k}")
+            read.update(key[0] if isinstance(key, tuple) else key for form in stages[k].values() for key in form)
+        sources, stages = [[*range(count), ONE], *stages[:-1]], [{}] + stages
+        self.size, place = list(map(len, sources)), {n: (s, i) for s, stage in enumerate(sources) for i, n in enumerate(stage)}
+        self.number = [(k, j) for k in range(1, self.top) for j in range(self.size[k])]
+        self.D = math.lcm(*(c.denominator for stage in stages for form in stage.values() for c in form.values()))
+        row = lambda form, off: {place[n[0] if off else n]: int(c * self.D) for n, c in form.items() if isinstance(n, tuple) == off}
+        self.reads, self.errors = ([[row(form, off) for form in stage.values()] for stage in stages] for off in (False, True))
+        self.columns = [{s: [[row.get((s, i), 0) for row in stage] for i in range(self.size[s])]
+                         for s in sorted({s for row in stage for s, _ in row})} for stage in self.reads]
 
     def interval(self, k, j, b):
         """What intervals say of a neuron."""
-        ends = [(a * l, a * u) for a, s, i in self.reads[k][j] for l, u in [seen(b, s, i)]]
-        low, high = (sum(itertools.starmap(pick, ends)) for pick in (min, max))
-        off = self.off(k, j, b)
-        return low // self.D - off, -(-high // self.D) + off
+        row, off = self.reads[k][j], self.off(k, j, b)
+        return [sign * (least((0, {place: sign * a for place, a in row.items()}), b) // self.D - off) for sign in (1, -1)]
 
     def off(self, k, j, b):
         """What a neuron may be off by, over R: a program's sum, or a sum whose coefficients are off."""
-        if not self.inexact:
-            return 0
-        reads = self.reads[k][j] if self.program else self.errors[k][j]
-        size, count = sum(abs(a) * max(map(abs, seen(b, s, i))) for a, s, i in reads), len(reads) + 1
-        ensure(size < self.D * R << 100 and count < 1 << 18 or not self.program, "a sum that may overflow, or is too long")
+        reads = (self.reads if self.program else self.errors)[k][j]
+        size, count = sum(abs(a) * max(map(abs, seen(b, *place))) for place, a in reads.items()), len(reads) + 1
+        ensure(not self.program or size < self.D * R << 100 and count < 1 << 18, "a sum that may overflow, or is too long")
         return size * count // (self.D * ((1 << 24) - count)) + 2 if self.program else -(-size // self.D)
 
-    def sum(self, k, weights):
-        """A sum of neurons with these weights over R."""
-        return Line(k, [weights.get(j, 0) for j in range(self.size[k])], [0] * self.size[0], 1)
+    def line(self, weights, inputs=(), scale=1):
+        """A sum of neurons with weights over R, and of inputs."""
+        terms = collections.Counter({(0, i): a * self.D * R for i, a in enumerate(inputs)})
+        for (k, j), w in weights.items():
+            terms.update({place: a * w for place, a in self.reads[k][j].items()})
+        return Line(terms, weights, scale)
 
-    def line(self, rows, weights):
+    def combined(self, rows, weights):
         """The sum of rows with these weights, scaled to integers."""
         sums = [sum(map(mul, weights, column), Fraction(0)) for column in zip(*rows)]
         scale, n = math.lcm(*(x.denominator for x in sums)), self.size[0]
-        sums = [int(x * scale) for x in sums]
-        return Line(self.top, [c * R for c in sums[n:]], sums[:n], scale)
+        inputs, outputs = [int(x * scale) for x in sums[:n]], {(self.top, j): int(x * scale) * R for j, x in enumerate(sums[n:]) if x}
+        return self.line(outputs, inputs, scale)
+
+    def doubt(self, line, b):
+        """What a line may be less than its terms, over D·R²."""
+        return self.D * sum(abs(w) * self.off(k, j, b) for (k, j), w in line.weights.items())
 
     def back(self, line, b, slope, fixed={}, hull=None):
         """A function of the inputs nowhere above the line: a constant over D·R², coefficients over D·R; with a list `hull`, but for
         the neurons that it collects."""
-        D, const, mu = self.D, 0, [[a * self.D * R for a in line.a]] + [[0] * n for n in self.size[1:]]
-        for k in range(max([line.top] + [k for k, _ in fixed]), 0, -1):
-            nu = [0] * len(self.reads[k])
-            for j, m in enumerate(mu[k]) if k < self.top else ():
+        D, const, mu = self.D, -self.doubt(line, b), [[line.terms[s, i] for i in range(n)] for s, n in enumerate(self.size)]
+        for k in reversed(range(1, len(b[0]))):
+            nu = [0] * self.size[k]
+            for j, m in enumerate(mu[k]):
                 l, u = b[0][k][j], b[1][k][j]
                 if k == b[2]:
                     v = 0
                 elif (k, j) in fixed:
                     v = fixed[k, j](m // D)
-                elif not m:  # also where it is off
+                elif u <= 0 or not m:
                     continue
-                elif l >= 0:
-                    v = m // D
-                elif m > 0:
-                    v = slope(k, j, m, l, u) // D
-                elif hull is None or set(self.columns[k]) != {0}:
-                    v = m * u // ((u - l) * D)
-                else:
+                elif m < 0 and l < 0 and hull is not None and set(self.columns[k]) == {0}:
                     hull.append((-max(self.interval(k, j, b)[1], 0), k, j, m))
                     continue
-                ends = (m * l if l > 0 else 0) - v * D * l, (m * u if u > 0 else 0) - v * D * u
-                const += min(*ends, 0) if l < 0 < u else min(ends)
+                else:
+                    v = (m if l >= 0 else (slope if m > 0 else PARALLEL)(k, j, m, l, u)) // D
+                const += min(m * max(z, 0) - v * D * z for z in ((l, u, 0) if l < 0 < u else (l, u)))
                 nu[j] = v
-            nu = list(map(add, nu, line.seed)) if k == line.top else nu
-            const -= D * sum(abs(v) * self.off(k, j, b) for j, v in enumerate(nu) if v and self.inexact)
+            const -= D * sum(abs(v) * self.off(k, j, b) for j, v in enumerate(nu) if v)
             used = [v for v in nu if v]
-            for s, columns in self.columns[k].items():  # μ of a neuron that is off plays no part, and stays 0
-                mu[s] = [m + sum(map(mul, itertools.compress(column, nu), used)) if not s or u > 0 else 0
-                         for m, column, u in zip(mu[s], columns, b[1][s])]
-        return const, mu[0]
+            for s, columns in self.columns[k].items():
+                mu[s] = [m + sum(map(mul, itertools.compress(column, nu), used)) for m, column in zip(mu[s], columns)]
+        return const, {(0, i): m for i, m in enumerate(mu[0])}
 
     def hulls(self, form, b, hull):
-        """Bounds over D·R² with the hull for the neurons in the list; in every turn each of them chooses σ again."""
-        width, taken, cost = list(map(sub, b[1][0], b[0][0])), {}, {}
-        pull = list(map(mul, form[1], width))  # over 2·D·R², as all that follows
-        const = 2 * form[0] + sum(m * (l + u) for m, l, u in zip(form[1], b[0][0], b[1][0]))
-        for _ in range(3):
-            for u, k, j, m in sorted(hull):
-                need, row = m * u, [column[j] for column in self.columns[k][0]]
-                pull = list(map(add, pull, taken.get((k, j), itertools.repeat(0))))
-                cap = [-m * abs(a) * w // self.D for a, w in zip(row, width)]
-                free = [min(max(p if a > 0 else -p, 0), c) for p, a, c in zip(pull, row, cap)]
-                F, C = sum(free), sum(cap)
-                take = [f * need // max(F, 1) if F >= need else f + (c - f) * (min(need, C) - F) // max(C - F, 1)
-                        for f, c in zip(free, cap)]
-                cost[k, j] = sum(take) + 2 * max(0, need - sum(take))
-                taken[k, j] = [t if a > 0 else -t for t, a in zip(take, row)]
-                pull = list(map(sub, pull, taken[k, j]))
-            yield (const - sum(cost.values()) - sum(map(abs, pull))) // 2
+        """A bound over D·R² with the hull for the neurons in the list, one after the other."""
+        width = list(map(sub, b[1][0], b[0][0]))
+        pull = list(map(mul, form[1].values(), width))  # over 2·D·R², as all that follows
+        const = 2 * form[0] + sum(m * (l + u) for m, l, u in zip(form[1].values(), b[0][0], b[1][0]))
+        for u, k, j, m in sorted(hull):
+            need, row = m * u, [column[j] for column in self.columns[k][0]]
+            cap = [-m * abs(a) * w // self.D for a, w in zip(row, width)]
+            free = [min(max(p if a > 0 else -p, 0), c) for p, a, c in zip(pull, row, cap)]
+            F, C = sum(free), sum(cap)
+            take = [f * need // max(F, 1) if F >= need else f + (c - f) * (min(need, C) - F) // max(C - F, 1) for f, c in zip(free, cap)]
+            const -= sum(take) + 2 * max(0, need - sum(take))
+            pull = [p - t if a > 0 else p + t for p, t, a in zip(pull, take, row)]
+        return (const - sum(map(abs, pull))) // 2
 
     def bounds(self, box, around=None, cell=False):
         """The bounds of all stages on a box: by intervals or, on a cell, by its rule."""
-        b = [[[math.floor(x * R) for x in box[0]]], [[math.ceil(x * R) for x in box[1]]], 0, []]
+        b = [[[math.floor(l * R) for l, _ in box]], [[math.ceil(u * R) for _, u in box]], 0, []]
         for k in range(1, self.top):
             ranges = [self.interval(k, j, b) for j in range(self.size[k])]
-            [side.append([ends[n] for ends in ranges]) for n, side in enumerate(b[:2])]
-            for j, (l, u) in enumerate(ranges if cell else ()):
-                l, u = max(l, 0) if around and around[0][k][j] >= 0 else l, min(u, 0) if around and around[1][k][j] <= 0 else u
-                b[0][k][j], b[1][k][j] = l, u
-                self.tighten(k, j, b, ADAPTIVE) if k > 1 else None
+            b[0].append([max(l, 0) if around and around[0][k][j] >= 0 else l for j, (l, _) in enumerate(ranges)])
+            b[1].append([min(u, 0) if around and around[1][k][j] <= 0 else u for j, (_, u) in enumerate(ranges)])
+            for j in range(self.size[k]) if cell and k > 1 else ():
+                self.tighten(k, j, b, ADAPTIVE)
         return b
 
     def tighten(self, k, j, b, slope):
         """Moves both sides of a neuron to what a rule says, if it is undecided."""
         if b[0][k][j] < 0 < b[1][k][j]:
-            low, high = (least(self.back(self.sum(k, {j: sign * R}), b, slope), b) // (self.D * R) for sign in (1, -1))
+            low, high = (least(self.back(self.line({(k, j): sign * R}), b, slope), b) // (self.D * R) for sign in (1, -1))
             b[0][k][j], b[1][k][j] = max(b[0][k][j], low), min(b[1][k][j], -high)
-
-    def condition(self, line, b, own=()):
-        """The condition const + Σ a·v ≤ 0 of a line and what is added to it: const, the a with the places of v, and the stage that is
-        not read there, but itself."""
-        terms, used = collections.Counter(), [(c // R, j) for j, c in enumerate(line.seed) if c]
-        terms.update({(0, i): a * self.D for i, a in enumerate(line.a)})
-        for c, (a, s, i) in ((c, read) for c, j in used for read in self.reads[line.top][j]):
-            terms[s, i] += c * a
-        const = -self.D * sum(abs(c) * self.off(line.top, j, b) for c, j in used)
-        return const, [*own, *((a, s, i) for (s, i), a in terms.items() if a)], line.top
 
     def conditions(self, rows, b):
         """The conditions that every neuron is its row, and that these rows are at most 0."""
-        neurons = [self.condition(self.sum(k, {j: -sign * R}), b, [(sign * self.D, k, j)]) for k, j in self.number for sign in (1, -1)]
-        return neurons + [self.condition(row, b) for row in rows]
+        own = [(self.line({(k, j): -sign * R}), {(-k, j): sign * self.D * R}) for k, j in self.number for sign in (1, -1)]
+        return [(-self.doubt(line, b), {**line.terms, **more}) for line, more in own + [(row, {}) for row in rows]]
 
     def functions(self, rows, b, corner=False):
         """The conditions that functions of the inputs, nowhere above rows, are at most 0: by two rules, on a cell also by what the
@@ -468,53 +431,45 @@ class Network:
         forms = [self.back(row, b, slope) for slope in (ADAPTIVE, PARALLEL) for row in rows]
         if corner and rows:
             best = max(forms[:len(rows)], key=lambda form: least(form, b))[1]
-            h = [[l if m > 0 else u for m, l, u in zip(best, b[0][0], b[1][0])]]
-            for reads in self.reads[1:-1]:
-                h.append([max(sum(a * h[s][i] for a, s, i in row) // self.D, 0) for row in reads])
+            h = [[b[m <= 0][0][i] for (_, i), m in best.items()]]
+            for stage in self.reads[1:-1]:
+                h.append([max(sum(a * h[s][i] for (s, i), a in row.items()) // self.D, 0) for row in stage])
             forms += [self.back(row, b, lambda k, j, m, l, u: m * (h[k][j] > 0)) for row in rows]
-        return [(const, [(m, 0, i) for i, m in enumerate(mu) if m], 0) for const, mu in forms]
+        return forms
 
 
 def seen(b, s, i):
-    """The range of what is read: of an input, or of a neuron after its ReLU."""
-    return (max(b[0][s][i], 0), max(b[1][s][i], 0)) if s else (b[0][0][i], b[1][0][i])
+    """The range of an input, of what is read of a neuron or, for -s, of the neuron itself."""
+    return (max(b[0][s][i], 0), max(b[1][s][i], 0)) if s > 0 else (b[0][-s][i], b[1][-s][i])
 
 
 def least(form, b):
-    """The least value of a function on the box, over D·R²."""
-    return form[0] + sum(m * (l if m > 0 else u) for m, l, u in zip(form[1], b[0][0], b[1][0]))
+    """The least value of a constant and weights of what is read."""
+    return form[0] + sum(a * seen(b, *place)[a < 0] for place, a in form[1].items())
 
 
-def inward(condition, b):
-    """Moves the ends of all variables of a condition to what the others leave: whether some range loses much, None if nothing is left."""
-    const, terms, own = condition
-    ranges = [(b[0][s][i], b[1][s][i]) if s == own else seen(b, s, i) for _, s, i in terms]
-    spare, much = -const - sum(a * (l if a > 0 else u) for (a, _, _), (l, u) in zip(terms, ranges)), False
-    if spare < 0:
-        return None
-    for (a, s, i), (l, u) in zip(terms, ranges):
-        reach = -(-spare // abs(a))
-        if reach < u - l:
-            side, end = (1, l + reach) if a > 0 else (0, u - reach)
-            much |= 64 * abs(b[side][s][i] - end) > b[1][s][i] - b[0][s][i]
-            b[side][s][i] = end
-    return much
+def inward(form, b):
+    """Moves the ends of what a form that is at most 0 has, each to what the others leave: whether some range loses much, None if
+    nothing is left."""
+    spare, much = -least(form, b), False
+    for (s, i), a in form[1].items() if spare >= 0 else ():
+        l, u = seen(b, s, i)
+        if a and (reach := -(-spare // abs(a))) < u - l:
+            (low, high), side, end = (b[0][abs(s)], b[1][abs(s)]), a > 0, l + reach if a > 0 else u - reach
+            much |= 64 * abs((low, high)[side][i] - end) > high[i] - low[i]
+            (low, high)[side][i] = end
+    return much if spare >= 0 else None
 
 
-def left(conditions, functions, b):
-    """Whether a counterexample may be left after conditions, and functions of the inputs, have moved ends inward while it is worth it."""
+def remains(conditions, functions, b):
+    """Whether anything is left after conditions, and functions of the inputs, have moved ends inward while it is worth it."""
     for turn in range(100):
-        moved = [inward(condition, b) for condition in conditions[::1 - turn % 2 * 2]]
+        moved = [inward(form, b) for form in conditions[::1 - turn % 2 * 2]]
         if None not in moved and not any(moved):
-            moved = [inward(condition, b) for condition in functions()]
+            moved = [inward(form, b) for form in functions()]
         if None in moved or not any(moved):
-            return None not in moved
-    return True
-
-
-def empty(b):
-    """Whether some range has nothing in it."""
-    return any(map(int.__gt__, itertools.chain(*b[0]), itertools.chain(*b[1])))
+            break
+    return None not in moved
 
 
 # The certificate.
@@ -530,16 +485,16 @@ class Judge(Reader):
         name, arithmetic = self.take(self.integer()), self.take(1)[0]
         ensure(name.decode(errors="ignore").encode() == name and arithmetic < 2, "the heading")
         self.net, self.disjuncts = Network(*parts, [self.integer() for _ in range(self.integer())], arithmetic == 1), found
-        open_ones = set(range(len(found)))
+        left = set(range(len(found)))
         while (kind := self.take(1)) == b"\1":
             self.records += 1
-            mine = list(self.listed(range(len(found)), list, "a disjunct that is none"))
-            ensure(mine and all(found[d][0] == found[mine[0]][0] for d in mine), "a region of no box, or of several")
-            self.region(set(mine), found[mine[0]][0])
-            open_ones -= set(mine)
-        ensure(kind == b"\0" and self.integer() == self.records and self.at == len(self.data) and not open_ones, "the end comes wrong")
+            mine = set(self.listed(range(len(found)), list))
+            ensure(len({tuple(found[d][0]) for d in mine}) == 1, "a region of no box, or of several")
+            left -= mine
+            self.region(mine, found[min(mine)][0])
+        ensure(kind == b"\0" and self.integer() == self.records and self.at == len(self.data) and not left, "the end comes wrong")
 
-    def region(self, unclosed, box, of_cell=False):
+    def region(self, left, box, of_cell=False):
         """The records of a region, or of a cell."""
         b = self.net.bounds(box)
         while True:
@@ -547,37 +502,39 @@ class Judge(Reader):
             if (kind := self.take(1)[0]) in (2, 6):
                 self.bound(b, kind == 6)
             elif kind == 3:
-                self.close(unclosed, b)
+                self.close(left, b)
             elif kind == 4 and not of_cell:
-                mine = self.listed(unclosed, list, "a disjunct that has no place here")
-                self.cells(list(mine), box)
-                unclosed -= set(mine)
+                mine = set(self.listed(range(len(self.disjuncts)), list))
+                ensure(mine <= left, "a disjunct that has no place here")
+                left -= mine
+                self.cells(mine, box)
             else:
-                return ensure(kind == 5 and not unclosed, "no record, or a disjunct is left open")
+                return ensure(kind == 5 and not left, "no record, or a disjunct is left open")
 
     def bound(self, b, is_plane):
         """A bound of a neuron, which holds from then on, or a plane of two neurons."""
         net, k, sides = self.net, self.integer() + 1, [self.integer() for _ in range(1 + is_plane)]
         scales, value = [Fraction(1)] + [self.real() for _ in sides[1:]], self.real()
-        weights = {side // 2: int(scale * R) * (-1) ** side for side, scale in zip(sides, scales)}
-        ensure(k < net.top and max(weights) < net.size[k] and len(weights) == len(sides), "a neuron that is none, or one twice")
+        weights = {(k, side // 2): int(scale * R) * (-1) ** side for side, scale in zip(sides, scales)}
+        ensure(set(weights) <= set(net.number) and len(weights) == len(sides), "a neuron that is none, or one twice")
         ensure(all(0 < scale < 512 and (1 << 40) % scale.denominator == 0 for scale in scales), "a scale that is none")
-        (j, sign), *rest, enough = *weights.items(), lambda low: low >= value * net.D * R * R
-        known = [] if is_plane else [net.interval(k, j, b)[sign < 0] * sign * net.D]
-        self.proof(Claim(lambda _: net.sum(k, weights), [], enough, []), b, known)
+        j, odd = sides[0] // 2, sides[0] % 2
+        known = [] if is_plane else [net.interval(k, j, b)[odd] * (-1) ** odd * net.D * R]
+        self.proof(Claim(lambda _: net.line(weights), [], lambda low: low >= value * net.D * R * R, []), b, known)
         if is_plane:
-            b[3].append((k, (j, sign), *rest, math.floor(value * R * R)))
+            b[3].append((k, *weights.items(), math.floor(value * R * R)))
         else:
-            b[sign < 0][k][j] = math.floor(value * R) if sign > 0 else math.ceil(-value * R)
+            b[odd][k][j] = math.floor(value * R) if not odd else math.ceil(-value * R)
 
-    def close(self, unclosed, b):
+    def close(self, left, b):
         """A disjunct, closed by a row or by combinations of rows."""
-        ensure((d := self.integer()) in unclosed and max(what := self.integer(), 1) <= len(self.disjuncts[d][1]), "no open disjunct, or no row")
-        rows = self.disjuncts[d][1]
-        lines = [self.net.line([row], [1]) for row in rows]
-        line = (lambda _: lines[what - 1]) if what else lambda weights: self.net.line(rows, weights)
-        self.proof(Claim(line, [] if what else lines, lambda low: low > 0, []), b, [] if what else None)
-        unclosed.remove(d)
+        d, what = self.integer(), self.integer()
+        ensure(d in left and max(what, 1) <= len(self.disjuncts[d][1]), "no open disjunct, or no row")
+        left.remove(d)
+        rows = self.disjuncts[d][1][what - 1:what] or self.disjuncts[d][1]
+        line = lambda weights: self.net.combined(rows, weights or [1])
+        lines = [] if what else [self.net.combined([row], [1]) for row in rows]
+        self.proof(Claim(line, lines, lambda low: low > 0, []), b, [] if what else None)
 
     def proof(self, claim, b, known):
         """A proof of a claim: by a rule, or by bounds that are known besides, unless this is None; or by a tree."""
@@ -587,53 +544,50 @@ class Judge(Reader):
         rules = (least(self.net.back(claim.line([]), b, slope), b) for slope in (ADAPTIVE, PARALLEL))
         ensure(any(map(claim.enough, itertools.chain(known, rules))), "the rules give less")
 
-    def listed(self, allowed, read, reason):
-        """Ascending numbers, with what is read behind each."""
+    def listed(self, names, read):
+        """What ascending numbers name, with what is read behind each."""
         out, n = {}, -1
         for _ in range(self.integer()):
             n += self.integer() + 1
-            ensure(n in allowed, reason)
-            out[n] = read()
+            ensure(n < len(names), "a neuron or a disjunct that is none")
+            out[names[n]] = read()
         return out
-
-    def neurons(self, read):
-        """Neurons, with what is read behind each."""
-        return {self.net.number[n]: x for n, x in self.listed(range(len(self.net.number)), read, "a neuron that is none").items()}
 
     def tree(self, claim, b):
         """A tree, node after node; `way` has the phases that are fixed on the way to a node."""
-        net, alpha = self.net, {(k, j): 255 if b[1][k][j] > -b[0][k][j] else 0 for k, j in self.net.number}
-        alpha.update(self.neurons(lambda: self.take(1)[0]))
-        nodes = [({}, claim, copied(b))]
+        net, nodes = self.net, [({}, claim, copy.deepcopy(b))]
+        alpha = {(k, j): 255 if b[1][k][j] > -b[0][k][j] else 0 for k, j in net.number}
+        alpha.update(self.listed(net.number, lambda: self.take(1)[0]))
         while nodes:
             (way, claim, b), kind = nodes.pop(), self.take(1)[0]
+            n = self.integer() if kind in (1, 3, 4, 5) else 0
             if kind in (0, 2):
                 self.leaf(alpha, way, claim, b, kind == 2)
             elif kind in (1, 4):
-                ensure((n := self.integer()) < len(net.number) and (kind == 4 or net.number[n] not in way), "a neuron that cannot be split")
+                ensure(n < len(net.number) and (kind == 4 or net.number[n] not in way), "a neuron that cannot be split")
                 (k, j), at = net.number[n], self.real("<d") * R if kind == 4 else 0
-                for on, end in (1, math.floor(at)), (0, math.ceil(at)):
-                    part = copied(b)
-                    part[1 - on][k][j] = (min, max)[on](part[1 - on][k][j], end)
+                for on in (1, 0):  # the last comes first
+                    part = copy.deepcopy(b)
+                    part[1 - on][k][j] = max(b[0][k][j], math.floor(at)) if on else min(b[1][k][j], math.ceil(at))
                     nodes.append(({**way, (k, j): on} if kind == 1 else way, claim, self.settled(claim, part)))
             elif kind == 6:
                 ensure(claim.rows, "counterexamples of no combination")
                 claim = claim._replace(conditions=net.conditions(claim.rows, b))
                 nodes.append((way, claim, self.settled(claim, b)))
             else:
-                ensure(kind in (3, 5) and (n := self.integer() + 1) < net.top, "a node, or a stage, that is none")
-                for (k, j), slope in itertools.product(net.number, (ADAPTIVE, PARALLEL)) if kind == 3 and not empty(b) else ():
-                    net.tighten(k, j, b, slope) if k >= n else None
-                b[2] = n if kind == 5 else b[2]
+                ensure(kind in (3, 5) and n + 1 < net.top, "a node, or a stage, that is none")
+                for (k, j), slope in itertools.product(net.number, (ADAPTIVE, PARALLEL)) if kind == 3 else ():
+                    net.tighten(k, j, b, slope) if k > n else None
+                b[2] = n + 1 if kind == 5 else b[2]
                 nodes.append((way, claim, self.settled(claim, b) if kind == 5 else b))
 
     def settled(self, claim, b):
         """Bounds, after planes and the conditions of counterexamples have moved them."""
         for k, *sides, value in b[3]:
-            for (j, weight), (i, factor) in (sides, sides[::-1]) if k == b[2] else ():
+            for ((_, j), weight), ((_, i), factor) in (sides, sides[::-1]) if k == b[2] else ():
                 end = (value - max(factor * b[0][k][i], factor * b[1][k][i])) // abs(weight)
                 b[weight < 0][k][j] = max(b[0][k][j], end) if weight > 0 else min(b[1][k][j], -end)
-        if claim.conditions and not empty(b) and not left(claim.conditions, lambda: self.net.functions(claim.rows, b), b):
+        if claim.conditions and not remains(claim.conditions, lambda: self.net.functions(claim.rows, b), b):
             b[0][0][0] = b[1][0][0] + 1
         return b
 
@@ -642,56 +596,45 @@ class Judge(Reader):
         net, weights, betas = self.net, [self.real() for _ in claim.rows], []
         line, slope, hull = claim.line(weights), lambda k, j, m, l, u: m * alpha[k, j] // 255, []
         if is_given:
-            given = self.neurons(lambda: int(self.real("<d") * line.scale * R))
+            given = self.listed(net.number, lambda: int(self.real("<d") * line.scale * R))
             fixed = {(k, j): lambda m, v=given.get((k, j), 0): v for k, j in net.number if (k, j) in given or b[0][k][j] < 0}
         else:
-            alpha, betas = {**alpha, **self.neurons(lambda: self.take(1)[0])}, [self.real() for _ in way]
+            alpha, betas = {**alpha, **self.listed(net.number, lambda: self.take(1)[0])}, [self.real() for _ in way]
             fixed = {n: lambda m, v=int(beta * line.scale * R), on=way[n]: m - v if on else v for n, beta in zip(way, betas)}
         ensure(min(betas + weights, default=0) >= 0, "a number below 0")
-        if not empty(b) and not claim.enough(least(net.back(line, b, slope, fixed), b)):
-            ensure(any(map(claim.enough, net.hulls(net.back(line, b, slope, fixed, hull), b, hull))), "a leaf's bound is less")
+        empty = any(map(int.__gt__, itertools.chain(*b[0]), itertools.chain(*b[1])))  # no input, or no counterexample, is here
+        if not empty and not claim.enough(least(net.back(line, b, slope, fixed), b)):
+            ensure(claim.enough(net.hulls(net.back(line, b, slope, fixed, hull), b, hull)), "a leaf's bound is less")
 
-    def cells(self, unclosed, box):
+    def cells(self, left, box):
         """A cell, and those that it is cut into, one after the other."""
-        cells = [(unclosed, box, None)]
+        cells = [(left, box, None)]
         while cells:
-            unclosed, box, around = cells.pop()
-            b, unclosed = self.net.bounds(box, around, True), list(unclosed)
+            left, box, around = cells.pop()
+            b, left = self.net.bounds(box, around, True), set(left)
             while (kind := self.take(1)[0]) == 2:
-                ensure((d := self.integer()) in unclosed, "a disjunct that is not open here")
+                ensure((d := self.integer()) in left, "a disjunct that is not open here")
                 self.closed(d, b)
-                unclosed.remove(d)
+                left.remove(d)
             if kind == 1:
-                ensure((i := self.integer()) < len(box[0]) - 1, "an input that is none")
-                at = min(max(self.real("<d"), box[0][i]), box[1][i])
-                cells += [(unclosed, part, b) for part in halves(box, i, at)[::-1]]
+                ensure((i := self.integer()) < len(box) - 1, "an input that is none")
+                at = min(max(self.real("<d"), box[i][0]), box[i][1])
+                cells += [(left, box[:i] + [part] + box[i + 1:], b) for part in ((at, box[i][1]), (box[i][0], at))]
             else:
                 ensure(kind in (0, 3), "no cell")
-                self.region(set(unclosed), box, True) if kind else [self.closed(d, b) for d in unclosed]
+                self.region(left, box, True) if kind else [self.closed(d, b) for d in left]
 
     def closed(self, d, b, halvings=20):
         """A disjunct is closed on a cell, or on the halves of what is left of it."""
-        rows = [self.net.line([row], [1]) for row in self.disjuncts[d][1]]
+        rows = [self.net.combined([row], [1]) for row in self.disjuncts[d][1]]
         conditions = self.net.functions(rows, b, True)
-        inner = [[list(side[0]), *side[1:]] for side in b[:2]]
-        if left([], lambda: conditions, inner):
+        inner = [[list(side[0])] for side in b[:2]]
+        if remains([], lambda: conditions, inner):
             ensure(halvings and rows, f"disjunct {d} is not closed on a cell")
-            box, moves = [[Fraction(x, R) for x in side[0]] for side in inner], collections.Counter()
-            for m, _, i in (term for _, terms, _ in conditions for term in terms):
-                moves[i] += abs(m) * (inner[1][0][i] - inner[0][0][i])
-            i = max(moves, key=moves.get)
-            for part in halves(box, i, (box[0][i] + box[1][i]) / 2):
-                self.closed(d, self.net.bounds(part, b, True), halvings - 1)
-
-
-def copied(b):
-    """A copy whose ends move by themselves."""
-    return [[list(stage) for stage in side] for side in b[:2]] + b[2:]
-
-
-def halves(box, i, at):
-    """The parts of a box below and above a value of an input."""
-    return (box[0], box[1][:i] + [at] + box[1][i + 1:]), (box[0][:i] + [at] + box[0][i + 1:], box[1])
+            box = [(Fraction(l, R), Fraction(u, R)) for l, u in zip(inner[0][0], inner[1][0])]
+            i = max(range(len(box)), key=lambda i: sum(abs(terms[0, i]) for _, terms in conditions) * (box[i][1] - box[i][0]))
+            for part in (box[i][0], sum(box[i]) / 2), (sum(box[i]) / 2, box[i][1]):
+                self.closed(d, self.net.bounds(box[:i] + [part] + box[i + 1:], b, True), halvings - 1)
 
 
 def main(paths):

@@ -9,13 +9,7 @@
 //! has too many bits it is rounded down: an activation is not negative, so that makes the bound smaller. The coefficients of
 //! inputs, which may be negative, are charged a unit times the largest input instead. Sums are rounded down.
 
-use crate::Refused;
-use crate::contract::{Inequality, Term};
-use crate::fixed::{Fixed, small};
-use crate::hull::Turn;
-use crate::number::{Dyadic, bits, shift_down};
-use crate::region::{Region, Total, UNIT};
-
+use crate::{Dyadic, Fixed, Inequality, Refused, Region, Term, Total, Turn, UNIT, bits, shift_down, small};
 /// Bits of coefficients after rounding: with 57 bits of a bound, thousands of products of both have room.
 const BITS: u32 = 50;
 
@@ -54,28 +48,25 @@ pub enum Rule<'n> {
     Given(&'n Node),
 }
 
-/// A phase that a node has fixed.
+/// A phase that a node may have fixed, with its multiplier β ≥ 0.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Phase {
     Open,
-    Off,
-    On,
+    Off(Dyadic),
+    On(Dyadic),
 }
 
 /// The multipliers of a node, one entry for each hidden neuron.
 pub struct Node {
     pub alpha: Vec<u8>,
     pub phase: Vec<Phase>,
-    /// β ≥ 0 of fixed phases.
-    pub beta: Vec<Dyadic>,
     /// Multipliers themselves.
     pub given: Vec<Option<Dyadic>>,
 }
 
 impl Node {
     pub fn new(hidden: usize) -> Node {
-        let (phase, beta, given) = (vec![Phase::Open; hidden], vec![Dyadic::ZERO; hidden], vec![None; hidden]);
-        Node { alpha: vec![0; hidden], phase, beta, given }
+        Node { alpha: vec![0; hidden], phase: vec![Phase::Open; hidden], given: vec![None; hidden] }
     }
 }
 
@@ -171,15 +162,12 @@ impl<'n> Bounder<'n> {
             let (neuron, mu) = (variable - self.net.inputs, (self.mu[variable] >> excess.min(127)) as i64);
             let (l, u) = region.of(neuron);
             let is_undecided = l < 0 && u > 0;
-            let nu = match (rule, hull) {
+            let phase = if let Rule::Node(node) = rule { node.phase[neuron] } else { Phase::Open };
+            let nu = match (rule, phase) {
                 (Rule::Interval, _) => 0,
                 _ if region.base == Some(stage) => 0,
-                (Rule::Node(node), _) if node.phase[neuron] == Phase::On => {
-                    mu - scaled(node.beta[neuron], factor, exponent)?
-                }
-                (Rule::Node(node), _) if node.phase[neuron] == Phase::Off => {
-                    scaled(node.beta[neuron], factor, exponent)?
-                }
+                (_, Phase::On(beta)) => mu - scaled(beta, factor, exponent)?,
+                (_, Phase::Off(beta)) => scaled(beta, factor, exponent)?,
                 (Rule::Given(node), _) => match node.given[neuron] {
                     Some(given) => scaled(given, factor, exponent)?,
                     None if l >= 0 => mu,
@@ -188,12 +176,17 @@ impl<'n> Bounder<'n> {
                 (Rule::Node(node), _) if is_undecided && mu >= 0 => {
                     (i128::from(mu) * i128::from(node.alpha[neuron]) / 255) as i64
                 }
-                (Rule::Node(_), Some(_)) if is_undecided => {
+                (Rule::Node(_), _) if is_undecided && hull.is_some() => {
                     self.turns.push(Turn { stage, j, times: -mu, exponent });
                     continue;
                 }
-                (Rule::Adaptive, _) if is_undecided && mu > 0 && u > -l => mu,
-                (Rule::Adaptive, _) if is_undecided && mu > 0 => 0,
+                (Rule::Adaptive, _) if is_undecided && mu > 0 => {
+                    if u > -l {
+                        mu
+                    } else {
+                        0
+                    }
+                }
                 _ => decided_or_chord(mu, l, u),
             };
             sum = sum.checked_add(least_of(mu, nu, l, u)).ok_or_else(Refused::overflow)?;

@@ -5,14 +5,10 @@
 //! the parallel rule. All these functions of the inputs are at most 0 at a counterexample, and so cut off what is not. What they
 //! leave of a cell is halved along the input that moves them most, a few times at most.
 
-use crate::bound::{Phase, Rule};
-use crate::contract::{Conditions, Inequality};
-use crate::fixed::small;
-use crate::goal::combined;
-use crate::judge::{Judge, position, unknown};
-use crate::number::{Dyadic, shift_down};
-use crate::region::{Cube, Region};
-use crate::{Refused, require};
+use crate::{
+    Conditions, Cube, Dyadic, Inequality, Judge, Phase, Refused, Region, Rule, combined, position, require, shift_down,
+    small,
+};
 use std::cell::OnceCell;
 use std::rc::Rc;
 
@@ -20,6 +16,8 @@ use std::rc::Rc;
 const HALVINGS: u32 = 20;
 /// How many cells may be around one.
 const DEEPEST: u32 = 2_000;
+
+const CELLS: [&str; 4] = ["closed", "cut", "closed for one", "records"];
 
 /// A box, the cell that it was cut from, and the bounds of hidden neurons on it, once they were asked for.
 struct Cell<'n> {
@@ -35,15 +33,11 @@ impl<'j> Judge<'j> {
         let whole = Cell { cube, around: None, depth: 0, region: OnceCell::new() };
         let mut cells = vec![(Rc::new(whole), open)];
         while let Some((cell, mut open)) = cells.pop() {
-            match self.file.byte()? {
-                0 => {
-                    self.say(|| format!("  cell closed for disjuncts {open:?}"));
-                    self.close_all(&cell, &open, HALVINGS)?;
-                }
+            match self.file.kind("cell", &CELLS)? {
+                0 => self.close_all(&cell, &open, HALVINGS)?,
                 1 => {
                     let input = self.file.below(self.net.inputs, "input")?;
                     let at = self.file.double()?;
-                    self.say(|| format!("  cut input {input} at {}·2^{}", at.mantissa, at.exponent));
                     // Where that is between two ends, both sides hold it.
                     let [low, high] = [at.floor_scaled(cell.cube.grid), at.ceil_scaled(cell.cube.grid)];
                     cells.extend(
@@ -53,15 +47,10 @@ impl<'j> Judge<'j> {
                 2 => {
                     let disjunct = self.file.number()?;
                     open.remove(position(&open, disjunct)?);
-                    self.say(|| format!("  disjunct {disjunct} closed"));
                     self.close_all(&cell, &[disjunct], HALVINGS)?;
                     cells.push((cell, open));
                 }
-                3 => {
-                    self.say(|| "  cell with records of its own".into());
-                    self.records(cell.cube.clone(), open, true)?;
-                }
-                kind => return unknown("cell", kind),
+                _ => self.records(cell.cube.clone(), open, true)?,
             }
         }
         Ok(())

@@ -6,11 +6,7 @@
 //! The counterexamples of a disjunct meet: every neuron is its row, every row of the disjunct is at most 0, and so is every function
 //! of the inputs that is nowhere above such a row. Going through these again and again moves ends inward.
 
-use crate::Refused;
-use crate::bound::{Bounder, Rule, Start};
-use crate::number::shift_down;
-use crate::region::{Region, Total, UNIT};
-
+use crate::{Bounder, Refused, Region, Rule, Start, Total, UNIT, shift_down};
 /// `constant + Σ weight·variable ≤ 0`, the constant in units of 2^−80.
 #[derive(Clone, Default)]
 pub struct Inequality {

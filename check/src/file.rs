@@ -1,16 +1,24 @@
 //! The bytes of a file, read from the front; those of a certificate: varints, floats as integers, and where a reader is.
 
-use crate::number::Dyadic;
-use crate::{Refused, refuse, refused, require};
+use crate::{Dyadic, Refused, refuse, refused, require};
+use std::fmt::{self, Write};
 
 pub struct Reader<'f> {
     bytes: &'f [u8],
     pub at: usize,
+    /// What was read, as text, if that is asked for.
+    pub text: Option<String>,
 }
 
 impl<'f> Reader<'f> {
     pub fn new(bytes: &'f [u8]) -> Reader<'f> {
-        Reader { bytes, at: 0 }
+        Reader { bytes, at: 0, text: None }
+    }
+
+    fn say(&mut self, word: impl fmt::Display) {
+        if let Some(text) = &mut self.text {
+            let _ = write!(text, "{word}");
+        }
     }
 
     pub fn take(&mut self, count: usize) -> Result<&'f [u8], Refused> {
@@ -31,8 +39,23 @@ impl<'f> Reader<'f> {
         Ok(self.take(1)?[0])
     }
 
+    /// One of several kinds, with which a line begins.
+    pub fn kind(&mut self, what: &str, kinds: &[&str]) -> Result<u8, Refused> {
+        let kind = self.byte()?;
+        let name =
+            kinds.get(usize::from(kind)).ok_or_else(|| refused(format!("a {what} of kind {kind} is not known")))?;
+        self.say(format_args!("\n{what}: {name}"));
+        Ok(kind)
+    }
+
     /// Seven bits a byte, the lowest first; the shortest form alone is read.
     pub fn number(&mut self) -> Result<usize, Refused> {
+        let number = self.varint()?;
+        self.say(format_args!(" {number}"));
+        Ok(number)
+    }
+
+    fn varint(&mut self) -> Result<usize, Refused> {
         let mut number = 0usize;
         for shift in (0..35).step_by(7) {
             let byte = self.byte()?;
@@ -47,8 +70,10 @@ impl<'f> Reader<'f> {
 
     /// A number below a limit.
     pub fn below(&mut self, limit: usize, what: &str) -> Result<usize, Refused> {
+        self.say(format_args!(" {what}"));
         let number = self.number()?;
-        if number < limit { Ok(number) } else { refuse(format!("{what} {number} does not exist")) }
+        require(number < limit, format!("{what} {number} does not exist"))?;
+        Ok(number)
     }
 
     /// A count, then ascending numbers below a limit, each by how many lie between it and the one before, with what is read
@@ -60,9 +85,11 @@ impl<'f> Reader<'f> {
         read: impl Fn(&mut Self) -> Result<T, Refused>,
     ) -> Result<Vec<(usize, T)>, Refused> {
         let (mut list, mut next) = (Vec::new(), 0);
+        self.say(format_args!(" {what}s"));
         for _ in 0..self.number()? {
-            let number = next + self.number()?;
+            let number = next + self.varint()?;
             require(number < limit, format!("{what} {number} does not exist"))?;
+            self.say(format_args!(", {number}:"));
             list.push((number, read(self)?));
             next = number + 1;
         }
@@ -72,7 +99,7 @@ impl<'f> Reader<'f> {
     /// A float32.
     pub fn float(&mut self) -> Result<Dyadic, Refused> {
         let bits = u32::from_le_bytes(self.array()?);
-        Dyadic::from_f32_bits(bits).ok_or_else(|| refused("a number is not finite"))
+        self.finite(Dyadic::from_f32_bits(bits))
     }
 
     /// A float32 that is not negative.
@@ -84,6 +111,12 @@ impl<'f> Reader<'f> {
     /// A float64.
     pub fn double(&mut self) -> Result<Dyadic, Refused> {
         let bits = u64::from_le_bytes(self.array()?);
-        Dyadic::from_f64_bits(bits).ok_or_else(|| refused("a number is not finite"))
+        self.finite(Dyadic::from_f64_bits(bits))
+    }
+
+    fn finite(&mut self, float: Option<Dyadic>) -> Result<Dyadic, Refused> {
+        let value = float.ok_or_else(|| refused("a number is not finite"))?;
+        self.say(format_args!(" {}·2^{}", value.mantissa, value.exponent));
+        Ok(value)
     }
 }

@@ -6,11 +6,7 @@
 //! A float32 program sums up the same terms, in any order, and rounds. With n products and u = 2^−24 it is off by at most
 //! (n+1)u/(1 − (n+1)u) of the magnitudes of all terms, and by 2^−149 for each product that underflows.
 
-use crate::kept::kept;
-use crate::number::{Dyadic, bits};
-use crate::onnx::{self, Network};
-use crate::{Refused, refused, require};
-
+use crate::{Dyadic, Network, Refused, bits, kept, refused, require};
 /// Bits of the largest weight of a stage, and of its largest bias.
 const WEIGHT_BITS: i32 = 48;
 const BIAS_BITS: i32 = 56;
@@ -58,7 +54,12 @@ impl Row {
         self.parts.iter().flat_map(|part| &part.terms)
     }
 
-    fn new(row: &onnx::Row, [scale, bias_scale]: [i32; 2], starts: &[usize], is_float32: bool) -> Result<Row, Refused> {
+    fn new(
+        row: &crate::Row,
+        [scale, bias_scale]: [i32; 2],
+        starts: &[usize],
+        is_float32: bool,
+    ) -> Result<Row, Refused> {
         let (mut parts, mut is_exact) = (Vec::<Part>::new(), true);
         for (column, weight) in &row.terms {
             let low = small(weight.floor_scaled(scale))?;
@@ -82,7 +83,7 @@ impl Row {
 }
 
 impl Layer {
-    fn new(rows: &[onnx::Row], starts: &[usize], is_float32: bool) -> Result<Layer, Refused> {
+    fn new(rows: &[crate::Row], starts: &[usize], is_float32: bool) -> Result<Layer, Refused> {
         let weights = rows.iter().flat_map(|row| row.terms.iter().map(|(_, weight)| weight));
         let scale = WEIGHT_BITS - weights.map(size).max().unwrap_or(0);
         let biases = rows.iter().flat_map(|row| [&row.bias, &row.error]);
@@ -129,7 +130,7 @@ impl Fixed {
 }
 
 /// What a program's sum of a row's terms may be off by. The row has to be the program's: float32 numbers, exactly.
-fn rounding(row: &onnx::Row) -> Result<(i64, i64), Refused> {
+fn rounding(row: &crate::Row) -> Result<(i64, i64), Refused> {
     let is_float32 = |number: &Dyadic| bits(number.mantissa) <= 24 && (-149..104).contains(&number.exponent);
     let coefficients = row.terms.iter().map(|(_, weight)| weight).chain([&row.bias]);
     let is_programs = row.error.is_zero() && coefficients.into_iter().all(is_float32);

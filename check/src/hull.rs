@@ -9,10 +9,8 @@
 //! times the radius, and costs −μ·Σ|σ_i|. A neuron takes first what makes pulls shorter, since that costs nothing, then the
 //! same part of all that is left; those that can be largest take first. Which σ is taken is a choice, and any is sound.
 
-use crate::Refused;
 use crate::fixed::Row;
-use crate::number::{bits, shift_down};
-use crate::region::{Region, Total, UNIT};
+use crate::{Refused, Region, Total, UNIT, bits, shift_down};
 use std::cmp::Reverse;
 
 /// A neuron of a stage that counts so many times, more than 0, in units of 2^−exponent.
@@ -31,8 +29,8 @@ pub struct Hull {
     sides: Vec<[i64; 2]>,
 }
 
-/// Bits of pulls before anything is taken.
-const PULL_BITS: i32 = 56;
+/// The unit of pulls: 2^−60.
+const PULL: i32 = 60;
 /// Bits that are cut off a reach, which is a product of 97 bits, so that its own product has room.
 const CUT: i32 = 30;
 /// Bits of a part.
@@ -63,25 +61,18 @@ impl Hull {
         total.add(product(&self.centre).iter().sum(), own)?;
         let wide = product(&self.radius);
         turns.sort_by_cached_key(|turn| Reverse(shift_down(-sides(turn)[1], UNIT - grid(turn)).unwrap_or(i128::MAX)));
-        let mut most = wide.iter().map(|&pull| bits(pull) as i32 - own).max().unwrap_or(0);
-        for turn in &*turns {
-            let [low, negated] = sides(turn);
-            let size = i128::from(turn.times) * negated.min(low + negated);
-            most = most.max(bits(size) as i32 - turn.exponent - grid(turn));
-        }
-        let unit = PULL_BITS - most;
-        let down = |value: i128, from: i32| shift_down(value, unit - from).ok_or_else(Refused::overflow);
+        let down = |value: i128, from: i32| pull(value, PULL - from).ok_or_else(Refused::overflow);
         let mut pulls = wide.iter().map(|&pull| down(pull, own)).collect::<Result<Vec<_>, _>>()?;
         // Every pull was rounded by less than a unit.
         let mut cost = pulls.len() as i128;
         for turn in &*turns {
             let (layer, times) = (&region.net.layers[turn.stage], i128::from(turn.times));
             let need = -down((times * sides(turn)[1]).min(0), turn.exponent + grid(turn) + 1)?;
-            let by = unit - turn.exponent - layer.scale - region.cube.grid + CUT;
+            let by = PULL - turn.exponent - layer.scale - region.cube.grid + CUT;
             cost += self.take(&layer.rows[turn.j], (times, by), need, &mut pulls).ok_or_else(Refused::overflow)?;
         }
         cost += pulls.iter().map(|pull| pull.abs()).sum::<i128>();
-        total.add(-cost, unit)
+        total.add(-cost, PULL)
     }
 
     /// Takes what a neuron needs of the pulls, a unit of which is `by` bits finer than one of times a cut reach; returns what
@@ -93,7 +84,7 @@ impl Hull {
         let (mut found, mut all, mut caps) = (0, 0, vec![]);
         for &(input, weight) in row.terms() {
             let reach = (i128::from(weight.abs()) * i128::from(self.radius[input as usize])) >> CUT;
-            let (cap, pull) = (shift_down(times * reach, by)?, pulls[input as usize]);
+            let (cap, pull) = (pull(times * reach, by)?, pulls[input as usize]);
             let free = (pull * i128::from(weight.signum())).clamp(0, cap);
             (found, all) = (found + free, all + cap);
             caps.push((cap, free));
@@ -110,4 +101,9 @@ impl Hull {
         }
         Some(taken + 2 * (need - taken).max(0))
     }
+}
+
+/// ⌊value·2^by⌋ of at most 90 bits, so that a part of it has room.
+fn pull(value: i128, by: i32) -> Option<i128> {
+    shift_down(value, by).filter(|pull| bits(*pull) <= 90)
 }

@@ -4,18 +4,10 @@
 //! before it have proved of the same region, and nothing else, so that no proof is circular. Whether trees cover everything is
 //! a matter of their form alone, and is checked in every slice; the leaves, each of which is one bound or few, are dealt out.
 
-use crate::bound::{Bounder, Node, Rule, Start};
-use crate::contract::{Inequality, Term};
-use crate::file::Reader;
-use crate::fixed::{Fixed, small};
-use crate::goal::combined;
-use crate::hull::Hull;
-use crate::number::Dyadic;
-use crate::property::Disjunct;
-use crate::question::{Question, Rejected, Slice, Summary};
-use crate::region::{Cube, Region, UNIT};
-use crate::{Refused, refuse, refused, require, sha256};
-use std::fmt::Write;
+use crate::{
+    Bounder, Cube, Disjunct, Dyadic, Fixed, Hull, Inequality, Node, Question, Reader, Refused, Region, Rejected, Rule,
+    Slice, Start, Summary, Term, UNIT, combined, digest, refuse, refused, require, small,
+};
 use std::rc::Rc;
 
 pub const MAGIC: &[u8; 4] = b"PGC1";
@@ -33,9 +25,11 @@ const PLANE: u8 = 6;
 const SCALE: i32 = 40;
 const SCALE_BITS: i32 = 9;
 
+const RECORDS: [&str; 7] = ["end", "region", "bound", "close", "cells", "closed", "plane"];
+
 /// How something is proved.
 const RULE: u8 = 0;
-const TREE: u8 = 1;
+const PROOFS: [&str; 2] = ["by rules", "tree"];
 
 /// Of how many leaves after each other one slice has all: cells near each other share what is known around them.
 const RUN: usize = 16;
@@ -72,10 +66,11 @@ pub fn judge(question: &Question, bytes: &[u8], slice: Slice, as_text: bool) -> 
     let (generator, net) = headed.map_err(|why| Rejected { record: 0, at: file.at, why })?;
     let (bounder, node) = (Bounder::new(&net), Node::new(net.first(net.last())));
     let (closed, is_float32) = (vec![false; question.property.disjuncts.len()], net.is_float32);
-    let summary = Summary { text: as_text.then(String::new), generator, is_float32, ..Summary::default() };
+    let summary = Summary { generator, is_float32, ..Summary::default() };
+    file.text = as_text.then(|| format!("certificate by {}, {} arithmetic", summary.generator, summary.arithmetic()));
     let mut judge = Judge { net: &net, question, file, bounder, node, closed, slice, summary };
     match judge.run(bytes) {
-        Ok(()) => Ok(judge.summary),
+        Ok(()) => Ok(Summary { text: judge.file.text, ..judge.summary }),
         Err(why) => Err(Rejected { record: judge.summary.records, at: judge.file.at, why }),
     }
 }
@@ -99,24 +94,17 @@ pub fn position(open: &[usize], disjunct: usize) -> Result<usize, Refused> {
     place.ok_or_else(|| refused(format!("disjunct {disjunct} is not open here")))
 }
 
-/// The refusal of something that no reader knows.
-pub fn unknown<T>(what: &str, kind: u8) -> Result<T, Refused> {
-    refuse(format!("a {what} of kind {kind} is not known here"))
-}
-
 impl<'j> Judge<'j> {
     fn run(&mut self, bytes: &[u8]) -> Result<(), Refused> {
-        let head = format!("certificate by {}, {} arithmetic", self.summary.generator, self.summary.arithmetic());
-        self.say(|| head);
         loop {
-            match self.file.byte()? {
+            match self.file.kind("record", &RECORDS)? {
                 END => break,
                 REGION => self.region()?,
-                kind => return unknown("record", kind),
+                _ => return refuse("a record is in no region"),
             }
         }
         require(self.file.number()? == self.summary.records, "the number of records is another")?;
-        let digest = sha256::digest(&bytes[..self.file.at]);
+        let digest = digest(&bytes[..self.file.at]);
         let is_whole = self.file.take(32)? == digest && self.file.is_at_end();
         require(is_whole, "the file is not what its digest says")?;
         let open = self.closed.iter().position(|closed| !closed);
@@ -133,7 +121,6 @@ impl<'j> Judge<'j> {
         let (lower, upper) = box_of(*open.first().ok_or_else(|| refused("a region of nothing"))?);
         let is_one = open.iter().all(|&d| box_of(d) == (lower, upper));
         require(is_one, "the disjuncts of a region have different boxes")?;
-        self.say(|| format!("region of disjuncts {open:?}"));
         self.records(Cube::new(lower, upper)?, open, false)
     }
 
@@ -141,7 +128,7 @@ impl<'j> Judge<'j> {
     pub fn records(&mut self, cube: Cube, mut open: Vec<usize>, is_cell: bool) -> Result<(), Refused> {
         let mut region: Option<Region> = None;
         loop {
-            let kind = self.file.byte()?;
+            let kind = self.file.kind("record", &RECORDS)?;
             self.summary.records += 1;
             if region.is_none() && matches!(kind, BOUND | PLANE | CLOSE) {
                 let made = Region::new(cube.clone(), &mut self.bounder, |_, _, _| Ok(()))?;
@@ -156,12 +143,11 @@ impl<'j> Judge<'j> {
                 }
                 (CELLS, _) if !is_cell => {
                     let list = self.disjuncts(|d| open.binary_search(&d).is_ok())?;
-                    self.say(|| format!("cells for disjuncts {list:?}"));
                     open.retain(|d| !list.contains(d));
                     self.cells(cube.clone(), list)?;
                 }
                 (CLOSED, _) => return require(open.is_empty(), format!("disjuncts {open:?} are not closed")),
-                _ => return unknown("record", kind),
+                _ => return refuse("a record is not at its place"),
             }
         }
     }
@@ -189,7 +175,6 @@ impl<'j> Judge<'j> {
             add(other, small(whole.filter(|_| are_fine))?);
         }
         let value = self.file.float()?;
-        self.say(|| format!("bound: stage {stage}, neurons and times {nu:?}·2^-{exponent}, at least {value:?}"));
         let start = Start { nu: nu.clone(), exponent, ..Start::side(stage, 0, 0) };
         let least = value.ceil_scaled(UNIT).ok_or_else(Refused::overflow)?;
         self.proof(region, Claim { what: What::Function(start), least })?;
@@ -208,10 +193,6 @@ impl<'j> Judge<'j> {
     fn close(&mut self, region: &mut Region<'j>, disjunct: usize) -> Result<(), Refused> {
         let rows = &self.question.property.disjuncts[disjunct];
         let row = self.file.below(rows.rows.len() + 1, "row")?.checked_sub(1);
-        self.say(|| match row {
-            None => format!("close: disjunct {disjunct} by combinations of its rows"),
-            Some(row) => format!("close: disjunct {disjunct} by its row {row}"),
-        });
         let what = match row {
             None => What::Combination(rows),
             Some(row) => What::Function(combined(rows, &[(row, Dyadic::ONE)], self.net.last())?),
@@ -222,7 +203,8 @@ impl<'j> Judge<'j> {
     /// Reads the proof of a claim: that one of the rules shows it, or a tree.
     fn proof(&mut self, region: &mut Region<'j>, claim: Claim) -> Result<(), Refused> {
         region.refresh(self.net.last())?;
-        match (self.file.byte()?, &claim.what) {
+        match (self.file.kind("proof", &PROOFS)?, &claim.what) {
+            (RULE, What::Combination(_)) => refuse("combinations are not proved by a rule"),
             (RULE, What::Function(start)) => {
                 let mut is_shown = !self.is_mine();
                 for rule in [Rule::Interval, Rule::Adaptive, Rule::Parallel] {
@@ -230,8 +212,7 @@ impl<'j> Judge<'j> {
                 }
                 require(is_shown, "it is not shown by any rule")
             }
-            (TREE, _) => self.tree(region, &claim),
-            (kind, _) => unknown("proof", kind),
+            _ => self.tree(region, &claim),
         }
     }
 
@@ -245,13 +226,6 @@ impl<'j> Judge<'j> {
 
     /// Whether text is asked for, and not a judgement.
     pub fn is_text(&self) -> bool {
-        self.summary.text.is_some()
-    }
-
-    /// A line of text, if text is asked for.
-    pub fn say(&mut self, line: impl FnOnce() -> String) {
-        if let Some(text) = &mut self.summary.text {
-            let _ = writeln!(text, "{}", line());
-        }
+        self.file.text.is_some()
     }
 }

@@ -6,25 +6,41 @@
 
 #![forbid(unsafe_code)]
 
-pub mod bound;
-pub mod cells;
-pub mod contract;
-pub mod file;
-pub mod fixed;
-pub mod goal;
-pub mod hull;
-pub mod judge;
-pub mod kept;
-pub mod number;
-pub mod onnx;
-pub mod property;
-pub mod protobuf;
-pub mod question;
-pub mod region;
-pub mod sha256;
-pub mod tree;
-pub mod vnnlib;
+mod bound;
+mod cells;
+mod contract;
+mod file;
+mod fixed;
+mod goal;
+mod hull;
+mod judge;
+mod kept;
+mod number;
+mod onnx;
+mod property;
+mod protobuf;
+mod question;
+mod region;
+mod sha256;
+mod tree;
+mod vnnlib;
 
+use bound::{Bounder, Node, Phase, Rule, Start};
+use contract::{Conditions, Inequality, Term};
+use file::Reader;
+use fixed::{Fixed, ROUNDING, small};
+use goal::combined;
+use hull::{Hull, Turn};
+use judge::{Claim, Judge, What, judge, position};
+use kept::kept;
+pub use number::{Dyadic, Ratio};
+use number::{bits, gcd, shift_down};
+pub use onnx::{Network, Row};
+pub use property::{Disjunct, Linear, Property};
+use protobuf::{Message, Value};
+pub use question::{Question, Rejected, Slice, Summary};
+use region::{Cube, Region, Total, UNIT};
+pub use sha256::digest;
 use std::fmt;
 
 /// Why a file is not accepted: what was found, and where.
@@ -33,12 +49,12 @@ pub struct Refused(pub String);
 
 impl Refused {
     /// The failure of arithmetic whose result has no place in 128 bits.
-    pub(crate) fn overflow() -> Self {
+    fn overflow() -> Self {
         Self("a number is too long for exact arithmetic in 128 bits".into())
     }
 
     /// The same message with the place in front.
-    pub(crate) fn at(self, place: impl fmt::Display) -> Self {
+    fn at(self, place: impl fmt::Display) -> Self {
         Self(format!("{place}: {}", self.0))
     }
 }
@@ -52,15 +68,15 @@ impl fmt::Display for Refused {
 impl std::error::Error for Refused {}
 
 /// A refusal with this message.
-pub(crate) fn refuse<T>(message: impl Into<String>) -> Result<T, Refused> {
+fn refuse<T>(message: impl Into<String>) -> Result<T, Refused> {
     Err(refused(message))
 }
 
 /// A refusal with this message unless something holds.
-pub(crate) fn require(holds: bool, message: impl Into<String>) -> Result<(), Refused> {
+fn require(holds: bool, message: impl Into<String>) -> Result<(), Refused> {
     if holds { Ok(()) } else { refuse(message) }
 }
 
-pub(crate) fn refused(message: impl Into<String>) -> Refused {
+fn refused(message: impl Into<String>) -> Refused {
     Refused(message.into())
 }

@@ -1,6 +1,6 @@
 //! The command line: `pg-check MODEL.onnx PROP.vnnlib CERTIFICATE [--slice I/N] [--threads N] [--json FILE] [--text]`.
 
-use pg_check::question::{Question, Rejected, Slice, Summary};
+use pg_check::{Question, Rejected, Slice, Summary};
 use std::io::Write;
 use std::process::ExitCode;
 use std::thread::available_parallelism;

@@ -5,15 +5,13 @@
 //! what the model says, whatever operators the model spends on it. Descriptions, and the shapes that a model claims for
 //! its intermediate values, are not read.
 
+use crate::{Dyadic, Message, Refused, refuse, refused, require};
 mod ops;
 mod row;
 mod tensor;
 
 use std::collections::HashMap;
 
-use crate::number::Dyadic;
-use crate::protobuf::Message;
-use crate::{Refused, refuse, refused, require};
 use ops::Attributes;
 pub use row::Row;
 use tensor::{MAX_TERMS, Tensor};

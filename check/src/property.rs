@@ -3,10 +3,8 @@
 //! A counterexample is a point that lies in the box of some disjunct and meets its rows. Disjuncts with an empty box
 //! have none and are dropped.
 
+use crate::{Ratio, Refused, refuse, refused};
 use std::sync::Arc;
-
-use crate::number::Ratio;
-use crate::{Refused, refuse, refused};
 
 #[derive(Clone, Debug)]
 pub struct Property {
@@ -23,11 +21,11 @@ pub struct Disjunct {
     pub rows: Vec<Arc<Linear>>,
 }
 
-/// `Σ x + Σ y + constant ≤ 0`, the terms ascending and none with the coefficient zero.
+/// `Σ coefficient · variable + constant ≤ 0`, the terms ascending and none with the coefficient zero.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Linear {
-    pub x: Vec<(usize, Ratio)>,
-    pub y: Vec<(usize, Ratio)>,
+    /// Whether a variable is an output, its number, and its coefficient.
+    pub terms: Vec<((bool, usize), Ratio)>,
     pub constant: Ratio,
 }
 
@@ -38,9 +36,9 @@ impl Disjunct {
         // Of each input: the greatest values of its negative and of itself.
         let (mut ends, mut rows) = (vec![[None::<Ratio>; 2]; inputs], vec![]);
         for linear in all {
-            match (&linear.x[..], &linear.y[..]) {
-                ([], []) => return refuse("a comparison is about no variable"),
-                (&[(input, a)], []) => {
+            match linear.terms[..] {
+                [] => return refuse("a comparison is about no variable"),
+                [((false, input), a)] => {
                     let end = &mut ends[input][usize::from(a.numerator > 0)];
                     let value = linear.constant.neg().and_then(|negated| negated.div(a.abs()?));
                     let value = value.ok_or_else(Refused::overflow)?;

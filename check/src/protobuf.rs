@@ -3,9 +3,7 @@
 //! Every length is compared with what is left before it is used, and nothing is copied. A field that the reader does
 //! not know is refused, and so is a second value where there can be one only.
 
-use crate::file::Reader;
-use crate::{Refused, refuse, refused, require};
-
+use crate::{Reader, Refused, refuse, refused, require};
 /// The value of a field as the wire has it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Value<'a> {
@@ -15,17 +13,16 @@ pub enum Value<'a> {
     Bytes(&'a [u8]),
 }
 
+const OTHER: &str = "a field of the message has the wrong type";
+
 impl<'a> Value<'a> {
     fn bytes(self) -> Result<&'a [u8], Refused> {
-        match self {
-            Self::Bytes(bytes) => Ok(bytes),
-            _ => refuse("a field of the message has the wrong type"),
-        }
+        if let Self::Bytes(bytes) = self { Ok(bytes) } else { refuse(OTHER) }
     }
+}
 
-    fn text(self) -> Result<&'a str, Refused> {
-        std::str::from_utf8(self.bytes()?).map_err(|_| refused("a string of the message is not UTF-8"))
-    }
+fn text(bytes: &[u8]) -> Result<&str, Refused> {
+    std::str::from_utf8(bytes).map_err(|_| refused("a string of the message is not UTF-8"))
 }
 
 #[derive(Debug)]
@@ -73,11 +70,11 @@ impl<'a> Message<'a> {
 
     /// A string, empty if it is left out.
     pub fn text(&self, number: u64) -> Result<&'a str, Refused> {
-        self.one(number)?.map_or(Ok(""), Value::text)
+        text(self.bytes(number)?)
     }
 
     pub fn texts(&self, number: u64) -> Result<Vec<&'a str>, Refused> {
-        self.all(number).map(Value::text).collect()
+        self.all(number).map(|value| text(value.bytes()?)).collect()
     }
 
     /// A message, empty if it is left out.
@@ -91,10 +88,9 @@ impl<'a> Message<'a> {
 
     /// A number, zero if it is left out.
     pub fn int(&self, number: u64) -> Result<i64, Refused> {
-        match self.one(number)? {
-            None => Ok(0),
-            Some(Value::Varint(int)) => Ok(int.cast_signed()),
-            Some(_) => refuse("a field of the message has the wrong type"),
+        match self.one(number)?.unwrap_or(Value::Varint(0)) {
+            Value::Varint(int) => Ok(int.cast_signed()),
+            _ => refuse(OTHER),
         }
     }
 
@@ -102,15 +98,13 @@ impl<'a> Message<'a> {
     pub fn ints(&self, number: u64) -> Result<Vec<i64>, Refused> {
         let mut ints = Vec::new();
         for value in self.all(number) {
-            match value {
-                Value::Varint(int) => ints.push(int.cast_signed()),
-                Value::Bytes(bytes) => {
-                    let mut packed = Reader::new(bytes);
-                    while !packed.is_at_end() {
-                        ints.push(varint(&mut packed)?.cast_signed());
-                    }
-                }
-                Value::Fixed32(_) => return refuse("a field of the message has the wrong type"),
+            if let Value::Varint(int) = value {
+                ints.push(int.cast_signed());
+                continue;
+            }
+            let mut packed = Reader::new(value.bytes()?);
+            while !packed.is_at_end() {
+                ints.push(varint(&mut packed)?.cast_signed());
             }
         }
         Ok(ints)

@@ -1,9 +1,6 @@
 //! What a certificate has to answer: a property of a network, as the bytes of two files say it.
 
-use crate::judge::judge;
-use crate::onnx::Network;
-use crate::property::Property;
-use crate::{Refused, refused, require, sha256};
+use crate::{Network, Property, Refused, digest, judge, refused, require};
 use std::any::Any;
 use std::{fmt, thread};
 
@@ -66,7 +63,7 @@ impl fmt::Display for Rejected {
 impl Question {
     /// Reads both files, each given with the name that it is told by. They must not be compressed.
     pub fn read(model: (&str, &[u8]), property: (&str, &[u8])) -> Result<Question, Refused> {
-        let digests = [model.1, property.1].map(sha256::digest);
+        let digests = [model.1, property.1].map(digest);
         let network = Network::read(model.1).map_err(|e| e.at(model.0))?;
         let text = std::str::from_utf8(property.1).map_err(|_| refused("this is no text").at(property.0))?;
         let asked = Property::read(text).map_err(|e| e.at(property.0))?;

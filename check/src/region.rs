@@ -3,12 +3,10 @@
 //! Everything is an integer times a power of two. The box is rounded outward to 48 bits, and so are bounds, which begin as
 //! what intervals say: each neuron's range from the ranges of what it reads.
 
-use crate::bound::{Bounder, Rule, Start};
-use crate::contract::{Conditions, Inequality};
-use crate::fixed::{Fixed, ROUNDING, small};
-use crate::hull::Hull;
-use crate::number::{Dyadic, Ratio, bits, shift_down};
-use crate::{Refused, refused};
+use crate::{
+    Bounder, Conditions, Dyadic, Fixed, Hull, Inequality, ROUNDING, Ratio, Refused, Rule, Start, bits, refused,
+    shift_down, small,
+};
 use std::rc::Rc;
 
 /// The unit of sums: 2^−80.

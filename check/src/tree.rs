@@ -3,18 +3,14 @@
 //! A region goes with every node. A phase is a bound, and so is a cut of a neuron; what rules and inequalities give under them holds
 //! below their node alone. Where bounds contradict each other no input has the phases of the way, and nothing is left to show.
 
-use crate::bound::{Phase, Rule};
-use crate::contract::Conditions;
-use crate::file::Reader;
-use crate::goal::combined;
-use crate::judge::{Claim, Judge, What, unknown};
-use crate::number::Dyadic;
-use crate::region::Region;
-use crate::{Refused, require};
+use crate::{Claim, Conditions, Dyadic, Judge, Phase, Reader, Refused, Region, Rule, What, combined, refuse, require};
 use std::rc::Rc;
 
 /// How many nodes may be above one.
 const DEEPEST: usize = 10_000;
+
+const NODES: [&str; 7] =
+    ["leaf", "phases", "leaf with given multipliers", "bounds by rules", "cut", "what is behind", "counterexamples"];
 
 /// The way to a node: how many are above it, and the neurons whose phases are fixed there, in order.
 #[derive(Default)]
@@ -39,17 +35,16 @@ impl<'j> Judge<'j> {
     fn branch(&mut self, mut region: Region<'j>, claim: &Claim, way: &mut Way) -> Result<(), Refused> {
         require(way.depth < DEEPEST, "a tree is too deep")?;
         way.depth += 1;
-        match self.file.byte()? {
+        match self.file.kind("node", &NODES)? {
             kind @ (0 | 2) => self.leaf(&region, claim, way, kind == 2)?,
             kind @ (1 | 4) => {
                 let neuron = self.file.below(self.node.phase.len(), "neuron")?;
                 let at = if kind == 1 { Dyadic::ZERO } else { self.file.double()? };
-                self.say(|| format!("  split neuron {neuron} at {}·2^{}", at.mantissa, at.exponent));
                 if kind == 1 {
                     require(self.node.phase[neuron] == Phase::Open, "a neuron is split twice")?;
                     way.phases.push(neuron);
                 }
-                for (side, phase) in [(1, Phase::Off), (0, Phase::On)] {
+                for (side, phase) in [(1, Phase::Off(Dyadic::ZERO)), (0, Phase::On(Dyadic::ZERO))] {
                     self.node.phase[neuron] = if kind == 1 { phase } else { self.node.phase[neuron] };
                     let mut part = region.clone();
                     self.cut(&mut part, neuron, side, at)?;
@@ -62,27 +57,23 @@ impl<'j> Judge<'j> {
             }
             3 => {
                 let from = self.file.below(self.net.last(), "stage")?;
-                self.say(|| format!("  bounds by rules from stage {from} on"));
                 self.bound_again(&mut region, from)?;
                 self.branch(region, claim, way)?;
             }
             5 => {
                 let stage = self.file.below(self.net.last(), "stage")?;
-                self.say(|| format!("  what is behind stage {stage}"));
                 region.base = Some(stage);
                 self.contract(&mut region)?;
                 self.branch(region, claim, way)?;
             }
-            6 => {
-                self.say(|| "  bounds of counterexamples".into());
-                let What::Combination(disjunct) = claim.what else { return unknown("claim about such a node", 6) };
+            _ => {
+                let What::Combination(disjunct) = claim.what else { return refuse("a node is for combinations alone") };
                 let row = |row| combined(disjunct, &[(row, Dyadic::ONE)], self.net.last());
                 let rows = (0..disjunct.rows.len()).map(row).collect::<Result<_, _>>()?;
                 region.conditions = Some(Rc::new(Conditions::new(&region, &mut self.bounder, rows)?));
                 self.contract(&mut region)?;
                 self.branch(region, claim, way)?;
             }
-            kind => return unknown("node", kind),
         }
         way.depth -= 1;
         Ok(())
@@ -141,11 +132,11 @@ impl<'j> Judge<'j> {
         } else {
             before = self.changes()?;
             for &neuron in &way.phases {
-                self.node.beta[neuron] = self.file.weight()?;
+                let beta = self.file.weight()?;
+                let is_on = matches!(self.node.phase[neuron], Phase::On(_));
+                self.node.phase[neuron] = if is_on { Phase::On(beta) } else { Phase::Off(beta) };
             }
         }
-        let by = if is_given { "given multipliers".into() } else { format!("{} parts changed", before.len()) };
-        self.say(|| format!("  leaf at depth {}, {by}", way.depth - 1));
         if self.is_mine() && !region.is_empty() {
             let rule = if is_given { Rule::Given(&self.node) } else { Rule::Node(&self.node) };
             require(

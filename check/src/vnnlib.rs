@@ -168,11 +168,10 @@ impl<'t> Reader<'t> {
             [Word(">=" | ">"), left, right] => (right, left),
             _ => return refuse(format!("a comparison was expected, and {} is not supported", comparison.told())),
         };
-        let mut linear = Linear { x: Vec::new(), y: Vec::new(), constant: Ratio::ZERO };
+        let mut linear = Linear { terms: Vec::new(), constant: Ratio::ZERO };
         self.add(less, Ratio::ONE, &mut linear)?;
         self.add(more, MINUS_ONE, &mut linear)?;
-        linear.x.retain(|term| term.1 != Ratio::ZERO);
-        linear.y.retain(|term| term.1 != Ratio::ZERO);
+        linear.terms.retain(|term| term.1 != Ratio::ZERO);
         Ok(linear)
     }
 
@@ -182,13 +181,10 @@ impl<'t> Reader<'t> {
         match (term, term.parts()) {
             (Word(token), _) => match self.variables.get(token) {
                 None => sum.constant = sum.constant.add(times(number(token)?)?).ok_or_else(Refused::overflow)?,
-                Some(&(is_output, variable)) => {
-                    let terms = if is_output { &mut sum.y } else { &mut sum.x };
-                    match terms.binary_search_by_key(&variable, |term| term.0) {
-                        Ok(place) => terms[place].1 = terms[place].1.add(factor).ok_or_else(Refused::overflow)?,
-                        Err(place) => terms.insert(place, (variable, factor)),
-                    }
-                }
+                Some(&variable) => match sum.terms.binary_search_by_key(&variable, |term| term.0) {
+                    Ok(at) => sum.terms[at].1 = sum.terms[at].1.add(factor).ok_or_else(Refused::overflow)?,
+                    Err(at) => sum.terms.insert(at, (variable, factor)),
+                },
             },
             (_, [Word("+"), terms @ ..]) => terms.iter().try_for_each(|term| self.add(term, factor, sum))?,
             (_, [Word("-"), first, second]) => {

@@ -3,8 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use pg_check::onnx::Network;
-use pg_check::property::Property;
+use pg_check::{Network, Property};
 
 /// The sets that are read as a whole.
 const READ: [&str; 13] = [

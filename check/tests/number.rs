@@ -1,6 +1,6 @@
 //! Numbers against values worked out by hand, and against laws that hold of all of them.
 
-use pg_check::number::{Dyadic, Ratio};
+use pg_check::{Dyadic, Ratio};
 
 fn dyadic(mantissa: i128, exponent: i32) -> Dyadic {
     Dyadic::new(mantissa, exponent).expect("it fits")

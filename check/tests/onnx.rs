@@ -1,7 +1,6 @@
 //! Small models, written here byte by byte, against rows worked out by hand.
 
-use pg_check::number::Dyadic;
-use pg_check::onnx::{Network, Row};
+use pg_check::{Dyadic, Network, Row};
 
 fn varint(mut value: u64, into: &mut Vec<u8>) {
     while value >= 0x80 {

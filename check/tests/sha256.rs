@@ -1,6 +1,6 @@
 //! The examples of FIPS 180-4 and every length around the ends of a block.
 
-use pg_check::sha256::digest;
+use pg_check::digest;
 
 fn hex(message: &[u8]) -> String {
     digest(message).iter().map(|byte| format!("{byte:02x}")).collect()

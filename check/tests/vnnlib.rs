@@ -2,8 +2,7 @@
 
 use std::sync::Arc;
 
-use pg_check::number::Ratio;
-use pg_check::property::{Linear, Property};
+use pg_check::{Linear, Property, Ratio};
 
 const DECLARED: &str =
     "(declare-const X_0 Real) (declare-const X_1 Real)\n(declare-const Y_0 Real) (declare-const Y_1 Real)\n";
@@ -21,12 +20,11 @@ fn refusal(text: &str) -> String {
     Property::read(text).expect_err(text).0
 }
 
-fn terms(terms: &[(usize, &str)]) -> Vec<(usize, Ratio)> {
-    terms.iter().map(|(number, coefficient)| (*number, ratio(coefficient))).collect()
-}
-
 fn linear(x: &[(usize, &str)], y: &[(usize, &str)], constant: &str) -> Linear {
-    Linear { x: terms(x), y: terms(y), constant: ratio(constant) }
+    let of = |is_output: bool, terms: &[(usize, &str)]| {
+        terms.iter().map(|(number, coefficient)| ((is_output, *number), ratio(coefficient))).collect::<Vec<_>>()
+    };
+    Linear { terms: [of(false, x), of(true, y)].concat(), constant: ratio(constant) }
 }
 
 /// The constants of the rows of each disjunct, which tell rows such as `(<= Y_0 7)` apart.

@@ -1,7 +1,6 @@
 //! Certificates, as `pg-check` judges them: of a suite's proofs as soon as they are written, of regions before they become code.
 
-use pg_check::judge::Slice;
-use pg_check::question::Question;
+use pg_check::{Question, Slice};
 use pg_property::files;
 use serde::{Deserialize, Serialize};
 use std::fmt;

@@ -67,23 +67,16 @@ impl Ratio {
 
     /// `⌊value · 2^shift⌋`, `None` if that does not fit.
     ///
-    /// The remainder of the division yields the further bits one by one, as in division by hand; it stays below the
-    /// denominator, so twice it has a place in 128 bits. For a negative shift, `⌊⌊v⌋ / 2^k⌋ = ⌊v / 2^k⌋`.
+    /// The remainder of the division yields the further bits one by one, as in division by hand. For a negative shift,
+    /// `⌊⌊v⌋ / 2^k⌋ = ⌊v / 2^k⌋`.
     pub fn floor_scaled(self, shift: i32) -> Option<i128> {
-        let mut floor = self.numerator.div_euclid(self.denominator);
-        if shift < 0 {
-            return Some(floor >> shift.unsigned_abs().min(127));
-        }
-        let mut remainder = self.numerator.rem_euclid(self.denominator).unsigned_abs();
-        let denominator = self.denominator.unsigned_abs();
+        let mut floor = self.numerator.div_euclid(self.denominator) >> (-shift).clamp(0, 127);
+        let mut remainder = self.numerator.rem_euclid(self.denominator);
         for _ in 0..shift {
-            if floor == 0 && remainder == 0 {
-                return Some(0);
-            }
             remainder = remainder.checked_mul(2)?;
-            let bit = remainder >= denominator;
-            remainder -= if bit { denominator } else { 0 };
-            floor = floor.checked_mul(2)?.checked_add(i128::from(bit))?;
+            let bit = i128::from(remainder >= self.denominator);
+            remainder -= bit * self.denominator;
+            floor = floor.checked_mul(2)?.checked_add(bit)?;
         }
         Some(floor)
     }

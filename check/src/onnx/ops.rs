@@ -3,11 +3,8 @@
 //! An operator takes the attributes that it heeds, and a node with any other is refused; so is one with inputs that the
 //! operator does not expect. So nothing that changes the meaning of a node is passed over.
 
+use crate::{Dyadic, Message, Refused, Value, refuse, refused, require};
 use std::collections::HashMap;
-
-use crate::number::Dyadic;
-use crate::protobuf::{Message, Value};
-use crate::{Refused, refuse, refused, require};
 
 use super::row::Row;
 use super::tensor::{Tensor, count, index};
@@ -35,11 +32,7 @@ pub(super) fn run<'a>(operator: &str, inputs: &[Tensor<'a>], attributes: &mut At
         ("BatchNormalization", [x, of @ ..]) if of.len() == 4 => normalised(x, of, attributes),
         ("Identity", [x]) => Ok(x.clone()),
         ("Dropout", [x]) => attributes.take("ratio", 1).map(|_| x.clone()),
-        ("Flatten", [x]) => {
-            attributes.expect("axis", 1, 1)?;
-            let (first, others) = x.shape.split_at(x.shape.len().min(1));
-            x.reshaped(vec![count(first)?, count(others)?])
-        }
+        ("Flatten", [x]) => attributes.expect("axis", 1, 1).and_then(|()| reshape(x, &[0, -1], attributes)),
         ("Reshape", [x, shape]) => reshape(x, &shape.integers()?, attributes),
         ("Transpose", [x]) => transpose(x, attributes),
         ("Slice", [x, bounds @ ..]) => slice(x, bounds),
@@ -67,10 +60,7 @@ impl<'a> Attributes<'a> {
 
     /// Refuses the node if an attribute has not been taken.
     pub(super) fn finish(&self) -> Result<(), Refused> {
-        match self.0.keys().next() {
-            Some(name) => refuse(format!("the attribute `{name}` is not supported")),
-            None => Ok(()),
-        }
+        self.0.keys().next().map_or(Ok(()), |name| refuse(format!("the attribute `{name}` is not supported")))
     }
 
     /// An attribute of this type, in the numbers of ONNX: a float 1, an integer 2, a tensor 4, integers 7.
@@ -91,11 +81,12 @@ impl<'a> Attributes<'a> {
         require(value == only, format!("`{name}` is {value}, not {only}"))
     }
 
-    /// Refuses any float but 1.
-    fn expect_one(&mut self, name: &str) -> Result<(), Refused> {
-        match self.take(name, 1)?.map(|attribute| attribute.one(2)).transpose()? {
-            None | Some(Some(Value::Fixed32(0x3f80_0000))) => Ok(()),
-            _ => refuse(format!("the attribute `{name}` is not 1, which is not supported")),
+    /// The bits of a float.
+    fn float(&mut self, name: &str, default: u32) -> Result<u32, Refused> {
+        match self.take(name, 1)?.map_or(Ok(None), |attribute| attribute.one(2))? {
+            None => Ok(default),
+            Some(Value::Fixed32(bits)) => Ok(bits),
+            Some(_) => refuse(format!("`{name}` is of the wrong type")),
         }
     }
 
@@ -162,8 +153,9 @@ fn matmul<'a>(a: &Tensor, b: &Tensor, is_turned: bool) -> Computed<'a> {
 
 /// The product of two matrices, the second turned on demand, and what is added to it, if anything.
 fn gemm<'a>(a: &Tensor, b: &Tensor, c: &[Tensor], attributes: &mut Attributes<'_>) -> Computed<'a> {
-    attributes.expect_one("alpha")?;
-    attributes.expect_one("beta")?;
+    const ONE: u32 = 0x3f80_0000;
+    let factors = [attributes.float("alpha", ONE)?, attributes.float("beta", ONE)?];
+    require(factors == [ONE; 2], "`alpha` or `beta` is not 1")?;
     attributes.expect("transA", 0, 0)?;
     let is_turned = attributes.int("transB", 0)? != 0;
     let product = matmul(a, b, is_turned)?;
@@ -242,11 +234,7 @@ fn normalised<'a>(x: &Tensor, of: &[Tensor], attributes: &mut Attributes<'_>) ->
     let channels = [x.shape.get(1).copied().unwrap_or(0)];
     require(of.iter().all(|tensor| tensor.shape == channels), "its numbers are not one for each channel")?;
     attributes.take("momentum", 1)?;
-    let epsilon = match attributes.take("epsilon", 1)?.map(|attribute| attribute.one(2)).transpose()?.flatten() {
-        None => Dyadic::from_f32_bits(0x3727_c5ac),
-        Some(Value::Fixed32(bits)) => Dyadic::from_f32_bits(bits),
-        Some(_) => None,
-    };
+    let epsilon = Dyadic::from_f32_bits(attributes.float("epsilon", 0x3727_c5ac)?);
     // With an axis of size 1 for each behind the channels', so that they broadcast.
     let shape = [&channels[..], &vec![1; x.shape.len() - 2]].concat();
     let along = |n: usize| of[n].reshaped(shape.clone());

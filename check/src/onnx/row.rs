@@ -3,10 +3,8 @@
 //! Composition is exact or refused. Only a division that does not come out even is rounded, and the row says how far
 //! the model's own may lie from it.
 
+use crate::{Dyadic, Refused, bits, require};
 use std::collections::BTreeMap;
-
-use crate::number::{Dyadic, bits};
-use crate::{Refused, require};
 
 /// `bias + Σ coefficient · variable`, the terms ascending by variable and none with the coefficient zero.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

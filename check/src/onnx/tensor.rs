@@ -1,10 +1,7 @@
 //! Tensors of affine forms, and the constant ones that a model stores.
 
+use crate::{Dyadic, Message, Refused, refuse, refused, require};
 use std::rc::Rc;
-
-use crate::number::Dyadic;
-use crate::protobuf::Message;
-use crate::{Refused, refuse, refused, require};
 
 use super::row::Row;
 
