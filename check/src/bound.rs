@@ -209,19 +209,13 @@ impl<'n> Bounder<'n> {
             let (row, factor) = (&layer.rows[j], i128::from(nu));
             bias += factor * i128::from(if nu >= 0 { row.bias.0 } else { row.bias.1 });
             for part in &row.parts {
-                let kept = *self.exponents[part.source].get_or_insert(added);
-                if kept == added {
-                    for &(column, weight) in &part.terms {
-                        self.mu[column as usize] += factor * i128::from(weight);
-                    }
-                } else {
-                    for &(column, weight) in &part.terms {
-                        let term = shift_down(factor * i128::from(weight), kept - added);
-                        let mu = &mut self.mu[column as usize];
-                        *mu = term.and_then(|term| mu.checked_add(term)).ok_or_else(Refused::overflow)?;
-                    }
-                    self.rounded += i64::from(part.source == 0);
+                let by = *self.exponents[part.source].get_or_insert(added) - added;
+                for &(column, weight) in &part.terms {
+                    let term = shift_down(factor * i128::from(weight), by);
+                    let mu = &mut self.mu[column as usize];
+                    *mu = term.and_then(|term| mu.checked_add(term)).ok_or_else(Refused::overflow)?;
                 }
+                self.rounded += i64::from(part.source == 0 && by != 0);
             }
             self.total.take(factor.abs(), region.off[self.net.first(stage) + j], exponent + UNIT)?;
         }
@@ -273,9 +267,6 @@ fn decided_or_chord(mu: i64, l: i64, u: i64) -> i64 {
 /// The least value of μ·max(z, 0) − ν·z for z in [l, u].
 fn least_of(mu: i64, nu: i64, l: i64, u: i64) -> i128 {
     let at = |z: i64| i128::from(mu) * i128::from(z.max(0)) - i128::from(nu) * i128::from(z);
-    match nu {
-        0 => at(if mu >= 0 { l } else { u }),
-        _ if l < 0 && u > 0 => at(l).min(at(u)).min(0),
-        _ => at(l).min(at(u)),
-    }
+    let ends = at(l).min(at(u));
+    if l < 0 && u > 0 { ends.min(0) } else { ends }
 }

@@ -5,10 +5,7 @@
 //! the parallel rule. All these functions of the inputs are at most 0 at a counterexample, and so cut off what is not. What they
 //! leave of a cell is halved along the input that moves them most, a few times at most.
 
-use crate::{
-    Conditions, Cube, Dyadic, Inequality, Judge, Phase, Refused, Region, Rule, combined, position, require, shift_down,
-    small,
-};
+use crate::{Conditions, Cube, Inequality, Judge, Phase, Refused, Region, Rule, position, require, shift_down, small};
 use std::cell::OnceCell;
 use std::rc::Rc;
 
@@ -34,8 +31,8 @@ impl<'j> Judge<'j> {
         let mut cells = vec![(Rc::new(whole), open)];
         while let Some((cell, mut open)) = cells.pop() {
             match self.file.kind("cell", &CELLS)? {
-                0 => self.close_all(&cell, &open, HALVINGS)?,
-                1 => {
+                "closed" => self.close_all(&cell, &open, HALVINGS)?,
+                "cut" => {
                     let input = self.file.below(self.net.inputs, "input")?;
                     let at = self.file.double()?;
                     // Where that is between two ends, both sides hold it.
@@ -44,7 +41,7 @@ impl<'j> Judge<'j> {
                         cell.cut(&cell.cube, input, small(low)?, small(high)?)?.map(|half| (half, open.clone())),
                     );
                 }
-                2 => {
+                "closed for one" => {
                     let disjunct = self.file.number()?;
                     open.remove(position(&open, disjunct)?);
                     self.close_all(&cell, &[disjunct], HALVINGS)?;
@@ -107,7 +104,7 @@ impl<'j> Judge<'j> {
         let rows = &self.question.property.disjuncts[disjunct];
         let (count, mut forms, mut best) = (rows.rows.len(), vec![], i128::MIN);
         for turn in 0..3 * count {
-            let start = combined(rows, &[(turn % count, Dyadic::ONE)], self.net.last())?;
+            let start = self.row(rows, turn % count)?;
             let rule = [Rule::Adaptive, Rule::Node(&self.node), Rule::Parallel][turn / count];
             let least = self.bounder.bound(region, &start, rule)?;
             forms.push(self.bounder.form.clone());

@@ -40,12 +40,12 @@ impl<'f> Reader<'f> {
     }
 
     /// One of several kinds, with which a line begins.
-    pub fn kind(&mut self, what: &str, kinds: &[&str]) -> Result<u8, Refused> {
+    pub fn kind(&mut self, what: &str, kinds: &[&'static str]) -> Result<&'static str, Refused> {
         let kind = self.byte()?;
         let name =
             kinds.get(usize::from(kind)).ok_or_else(|| refused(format!("a {what} of kind {kind} is not known")))?;
         self.say(format_args!("\n{what}: {name}"));
-        Ok(kind)
+        Ok(name)
     }
 
     /// Seven bits a byte, the lowest first; the shortest form alone is read.

@@ -46,14 +46,9 @@ pub struct Fixed {
     pub inputs: usize,
     pub layers: Vec<Layer>,
     pub starts: Vec<usize>,
-    pub is_float32: bool,
 }
 
 impl Row {
-    pub fn terms(&self) -> impl Iterator<Item = &(u32, i64)> {
-        self.parts.iter().flat_map(|part| &part.terms)
-    }
-
     fn new(
         row: &crate::Row,
         [scale, bias_scale]: [i32; 2],
@@ -104,7 +99,7 @@ impl Fixed {
             starts.push(starts[starts.len() - 1] + rows.len());
         }
         let layers = stages.iter().map(|rows| Layer::new(rows, &starts, is_float32)).collect::<Result<_, _>>()?;
-        Ok(Fixed { inputs: network.inputs, layers, starts, is_float32 })
+        Ok(Fixed { inputs: network.inputs, layers, starts })
     }
 
     /// The number of the output's stage.

@@ -1,6 +1,6 @@
 //! Rows of a property as functions to bound: integers over one denominator, which does not matter since only the sign does.
 
-use crate::{Disjunct, Dyadic, Ratio, Refused, Start, UNIT, gcd, refused};
+use crate::{Disjunct, Dyadic, Ratio, Start, UNIT, gcd};
 use std::collections::BTreeMap;
 
 /// Bits behind the point of weights.
@@ -8,12 +8,9 @@ const WEIGHT: i32 = 24;
 /// Bits of coefficients.
 const BITS: u32 = 50;
 
-/// Rows times weights, added up, for the stage of the outputs. A weight is not negative; any is sound, so it is rounded down.
-pub fn combined(disjunct: &Disjunct, weights: &[(usize, Dyadic)], stage: usize) -> Result<Start, Refused> {
-    sum(disjunct, weights, stage).ok_or_else(|| refused("the coefficients of a row have too many digits"))
-}
-
-fn sum(disjunct: &Disjunct, weights: &[(usize, Dyadic)], stage: usize) -> Option<Start> {
+/// Rows times weights, added up, for the stage of the outputs; `None` if coefficients have too many digits. A weight is not negative;
+/// any is sound, so it is rounded down.
+pub fn combined(disjunct: &Disjunct, weights: &[(usize, Dyadic)], stage: usize) -> Option<Start> {
     let (mut denominator, mut constant) = (1i128, 0i128);
     for (_, term) in weights.iter().flat_map(|(row, _)| &disjunct.rows[*row].terms) {
         denominator = (denominator / gcd(denominator, term.denominator)?).checked_mul(term.denominator)?;

@@ -78,11 +78,12 @@ impl Hull {
     /// Takes what a neuron needs of the pulls, a unit of which is `by` bits finer than one of times a cut reach; returns what
     /// that costs.
     fn take(&self, row: &Row, (times, by): (i128, i32), need: i128, pulls: &mut [i128]) -> Option<i128> {
+        let terms = || row.parts.iter().flat_map(|part| &part.terms);
         if need == 0 {
             return Some(0);
         }
         let (mut found, mut all, mut caps) = (0, 0, vec![]);
-        for &(input, weight) in row.terms() {
+        for &(input, weight) in terms() {
             let reach = (i128::from(weight.abs()) * i128::from(self.radius[input as usize])) >> CUT;
             let (cap, pull) = (pull(times * reach, by)?, pulls[input as usize]);
             let free = (pull * i128::from(weight.signum())).clamp(0, cap);
@@ -93,7 +94,7 @@ impl Hull {
         let (wanted, there) = if is_enough { (need, found) } else { (need - found, all - found) };
         let part = if there > 0 { ((wanted << PART) / there + 1).min(1 << PART) } else { 0 };
         let mut taken = 0;
-        for (&(input, weight), (cap, free)) in row.terms().zip(caps) {
+        for (&(input, weight), (cap, free)) in terms().zip(caps) {
             let share = |of: i128| (((of * part) >> PART) + 1).min(of);
             let takes = if is_enough { share(free) } else { free + share(cap - free) };
             taken += takes;

@@ -5,31 +5,16 @@
 //! a matter of their form alone, and is checked in every slice; the leaves, each of which is one bound or few, are dealt out.
 
 use crate::{
-    Bounder, Cube, Disjunct, Dyadic, Fixed, Hull, Inequality, Node, Question, Reader, Refused, Region, Rejected, Rule,
-    Slice, Start, Summary, Term, UNIT, combined, digest, refuse, refused, require, small,
+    Bounder, Cube, Disjunct, Dyadic, Fixed, Hull, Inequality, Node, Question, Reader, Refused, Region, Rule, Slice,
+    Start, Summary, Term, UNIT, combined, digest, refuse, refused, require, small,
 };
 use std::rc::Rc;
-
-pub const MAGIC: &[u8; 4] = b"PGC1";
-
-/// The records' kinds.
-const END: u8 = 0;
-const REGION: u8 = 1;
-const BOUND: u8 = 2;
-const CLOSE: u8 = 3;
-const CELLS: u8 = 4;
-const CLOSED: u8 = 5;
-const PLANE: u8 = 6;
 
 /// Bits behind the point of the scale of a sum of two neurons, and of the largest.
 const SCALE: i32 = 40;
 const SCALE_BITS: i32 = 9;
 
 const RECORDS: [&str; 7] = ["end", "region", "bound", "close", "cells", "closed", "plane"];
-
-/// How something is proved.
-const RULE: u8 = 0;
-const PROOFS: [&str; 2] = ["by rules", "tree"];
 
 /// Of how many leaves after each other one slice has all: cells near each other share what is known around them.
 const RUN: usize = 16;
@@ -43,49 +28,41 @@ pub struct Judge<'j> {
     /// By disjunct.
     closed: Vec<bool>,
     slice: Slice,
-    summary: Summary,
+    summary: &'j mut Summary,
 }
 
-/// What a tree is about: a function, or the rows of a disjunct with weights at each leaf; and the value that it is at least.
-pub struct Claim<'c> {
-    pub what: What<'c>,
-    pub least: i128,
-}
-
-pub enum What<'c> {
-    Function(Start),
+/// What is proved: that a function is at least a value, or that the rows of a disjunct have a positive mean, with weights at each leaf
+/// of a tree.
+pub enum Claim<'c> {
+    Function(Start, i128),
     Combination(&'c Disjunct),
 }
 
 /// Judges the leaves of a slice, and the form of everything.
-pub fn judge(question: &Question, bytes: &[u8], slice: Slice, as_text: bool) -> Result<Summary, Rejected> {
+pub fn judge(question: &Question, bytes: &[u8], slice: Slice, as_text: bool) -> Result<Summary, Refused> {
     let mut file = Reader::new(bytes);
-    let headed = header(&mut file, question).and_then(|(generator, is_float32, widths)| {
-        Ok((generator, Fixed::new(&question.network, &widths, is_float32)?))
-    });
-    let (generator, net) = headed.map_err(|why| Rejected { record: 0, at: file.at, why })?;
+    let (mut summary, widths) = header(&mut file, question)?;
+    let net = Fixed::new(&question.network, &widths, summary.arithmetic == "float32")?;
+    file.text = as_text.then(|| format!("certificate by {}, {} arithmetic", summary.generator, summary.arithmetic));
     let (bounder, node) = (Bounder::new(&net), Node::new(net.first(net.last())));
-    let (closed, is_float32) = (vec![false; question.property.disjuncts.len()], net.is_float32);
-    let summary = Summary { generator, is_float32, ..Summary::default() };
-    file.text = as_text.then(|| format!("certificate by {}, {} arithmetic", summary.generator, summary.arithmetic()));
-    let mut judge = Judge { net: &net, question, file, bounder, node, closed, slice, summary };
-    match judge.run(bytes) {
-        Ok(()) => Ok(Summary { text: judge.file.text, ..judge.summary }),
-        Err(why) => Err(Rejected { record: judge.summary.records, at: judge.file.at, why }),
-    }
+    let closed = vec![false; question.property.disjuncts.len()];
+    let mut judge = Judge { net: &net, question, file, bounder, node, closed, slice, summary: &mut summary };
+    let result = judge.run(bytes);
+    let (text, at) = (judge.file.text, judge.file.at);
+    result.map_err(|why| why.at(format!("record {}, at byte {at}", summary.records)))?;
+    Ok(Summary { text, ..summary })
 }
 
-/// The generator's name, whether the claim is about the float32 program, and the widths of the hidden stages.
-fn header(file: &mut Reader, question: &Question) -> Result<(String, bool, Vec<usize>), Refused> {
-    require(file.take(4)? == MAGIC, "this is no certificate")?;
+/// What the heading says, and the widths of the hidden stages.
+fn header(file: &mut Reader, question: &Question) -> Result<(Summary, Vec<usize>), Refused> {
+    require(file.take(4)? == b"PGC1", "this is no certificate")?;
     require(file.take(32)? == question.digests[0], "the certificate is for another model")?;
     require(file.take(32)? == question.digests[1], "the certificate is for another property")?;
     let length = file.number()?;
     let generator = std::str::from_utf8(file.take(length)?).map_err(|_| refused("the generator's name is no text"))?;
-    let arithmetic = file.byte()?;
-    require(arithmetic <= 1, "the arithmetic that it is about is not known")?;
+    let arithmetic = file.kind("arithmetic", &["real", "float32"])?;
     let widths = (0..file.number()?).map(|_| file.number()).collect::<Result<_, _>>()?;
-    Ok((generator.to_string(), arithmetic == 1, widths))
+    Ok((Summary { generator: generator.into(), arithmetic, ..Summary::default() }, widths))
 }
 
 /// The place of a disjunct among those that are open.
@@ -98,8 +75,8 @@ impl<'j> Judge<'j> {
     fn run(&mut self, bytes: &[u8]) -> Result<(), Refused> {
         loop {
             match self.file.kind("record", &RECORDS)? {
-                END => break,
-                REGION => self.region()?,
+                "end" => break,
+                "region" => self.region()?,
                 _ => return refuse("a record is in no region"),
             }
         }
@@ -130,23 +107,23 @@ impl<'j> Judge<'j> {
         loop {
             let kind = self.file.kind("record", &RECORDS)?;
             self.summary.records += 1;
-            if region.is_none() && matches!(kind, BOUND | PLANE | CLOSE) {
+            if region.is_none() && matches!(kind, "bound" | "plane" | "close") {
                 let made = Region::new(cube.clone(), &mut self.bounder, |_, _, _| Ok(()))?;
                 region = Some(Region { hull: Some(Rc::new(Hull::new(&made))), ..made });
             }
             match (kind, &mut region) {
-                (BOUND | PLANE, Some(region)) => self.bound(region, kind == PLANE)?,
-                (CLOSE, Some(region)) => {
+                ("bound" | "plane", Some(region)) => self.bound(region, kind == "plane")?,
+                ("close", Some(region)) => {
                     let disjunct = self.file.number()?;
                     open.remove(position(&open, disjunct)?);
                     self.close(region, disjunct)?;
                 }
-                (CELLS, _) if !is_cell => {
+                ("cells", _) if !is_cell => {
                     let list = self.disjuncts(|d| open.binary_search(&d).is_ok())?;
                     open.retain(|d| !list.contains(d));
                     self.cells(cube.clone(), list)?;
                 }
-                (CLOSED, _) => return require(open.is_empty(), format!("disjuncts {open:?} are not closed")),
+                ("closed", _) => return require(open.is_empty(), format!("disjuncts {open:?} are not closed")),
                 _ => return refuse("a record is not at its place"),
             }
         }
@@ -177,9 +154,10 @@ impl<'j> Judge<'j> {
         let value = self.file.float()?;
         let start = Start { nu: nu.clone(), exponent, ..Start::side(stage, 0, 0) };
         let least = value.ceil_scaled(UNIT).ok_or_else(Refused::overflow)?;
-        self.proof(region, Claim { what: What::Function(start), least })?;
+        self.proof(region, Claim::Function(start, least))?;
         if !is_plane {
-            return region.set(stage, side / 2, side % 2, value);
+            let value = value.floor_scaled(region.grids[stage + 1]);
+            return region.set(stage, self.net.first(stage) + side / 2, side % 2, value);
         }
         let variable = |j: usize| self.net.own(self.net.first(stage) + j);
         let term = |&(j, nu): &(usize, i64)| Term { variable: variable(j), weight: -nu, scale: SCALE };
@@ -193,39 +171,39 @@ impl<'j> Judge<'j> {
     fn close(&mut self, region: &mut Region<'j>, disjunct: usize) -> Result<(), Refused> {
         let rows = &self.question.property.disjuncts[disjunct];
         let row = self.file.below(rows.rows.len() + 1, "row")?.checked_sub(1);
-        let what = match row {
-            None => What::Combination(rows),
-            Some(row) => What::Function(combined(rows, &[(row, Dyadic::ONE)], self.net.last())?),
+        let claim = match row {
+            None => Claim::Combination(rows),
+            Some(row) => Claim::Function(self.row(rows, row)?, 1),
         };
-        self.proof(region, Claim { what, least: 1 })
+        self.proof(region, claim)
+    }
+
+    /// A row of a disjunct.
+    pub fn row(&self, rows: &Disjunct, row: usize) -> Result<Start, Refused> {
+        combined(rows, &[(row, Dyadic::ONE)], self.net.last()).ok_or_else(Refused::overflow)
     }
 
     /// Reads the proof of a claim: that one of the rules shows it, or a tree.
     fn proof(&mut self, region: &mut Region<'j>, claim: Claim) -> Result<(), Refused> {
         region.refresh(self.net.last())?;
-        match (self.file.kind("proof", &PROOFS)?, &claim.what) {
-            (RULE, What::Combination(_)) => refuse("combinations are not proved by a rule"),
-            (RULE, What::Function(start)) => {
+        match (self.file.kind("proof", &["by rules", "tree"])?, &claim) {
+            ("tree", _) => self.tree(region, &claim),
+            (_, Claim::Combination(_)) => refuse("combinations are not proved by rules"),
+            (_, Claim::Function(start, least)) => {
                 let mut is_shown = !self.is_mine();
                 for rule in [Rule::Interval, Rule::Adaptive, Rule::Parallel] {
-                    is_shown = is_shown || self.bounder.bound(region, start, rule)? >= claim.least;
+                    is_shown = is_shown || self.bounder.bound(region, start, rule)? >= *least;
                 }
                 require(is_shown, "it is not shown by any rule")
             }
-            _ => self.tree(region, &claim),
         }
     }
 
     /// Whether the next leaf is one to look at.
     pub fn is_mine(&mut self) -> bool {
-        let mine = !self.is_text() && self.summary.leaves / RUN % self.slice.count == self.slice.index;
+        let mine = self.file.text.is_none() && self.summary.leaves / RUN % self.slice.count == self.slice.index;
         self.summary.leaves += 1;
         self.summary.checked += usize::from(mine);
         mine
-    }
-
-    /// Whether text is asked for, and not a judgement.
-    pub fn is_text(&self) -> bool {
-        self.file.text.is_some()
     }
 }

@@ -1,6 +1,6 @@
 //! The command line: `pg-check MODEL.onnx PROP.vnnlib CERTIFICATE [--slice I/N] [--threads N] [--json FILE] [--text]`.
 
-use pg_check::{Question, Rejected, Slice, Summary};
+use pg_check::{Question, Slice, Summary};
 use std::io::Write;
 use std::process::ExitCode;
 use std::thread::available_parallelism;
@@ -22,14 +22,6 @@ Options:
 The first line of stdout is `accepted` or `rejected`. Exit code: 0 accepted, 1 rejected, 4 if a file cannot be used.
 ";
 
-/// Of options, those that say what to do with a certificate.
-struct Options {
-    slice: Slice,
-    threads: usize,
-    json: Option<String>,
-    is_text: bool,
-}
-
 fn main() -> ExitCode {
     // A number of a model or a property that overflows ends the reading.
     let result = std::panic::catch_unwind(|| run(std::env::args().skip(1)));
@@ -44,8 +36,8 @@ fn main() -> ExitCode {
 
 /// Does what the arguments ask for; false if a certificate is rejected.
 fn run(mut rest: impl Iterator<Item = String>) -> Result<bool, String> {
-    let threads = available_parallelism().map_or(1, usize::from);
-    let (mut files, mut options) = (vec![], Options { slice: Slice::ALL, threads, json: None, is_text: false });
+    let (mut files, mut slice, mut json, mut is_text) = (vec![], Slice::ALL, None, false);
+    let mut threads = available_parallelism().map_or(1, usize::from);
     while let Some(argument) = rest.next() {
         match argument.as_str() {
             "-h" | "--help" => {
@@ -56,18 +48,18 @@ fn run(mut rest: impl Iterator<Item = String>) -> Result<bool, String> {
                 println!("pg-check {}", env!("CARGO_PKG_VERSION"));
                 return Ok(true);
             }
-            "--slice" => options.slice = read_slice(rest.next()).ok_or("--slice wants I/N with 1 ≤ I ≤ N")?,
-            "--threads" => {
-                options.threads = number(rest.next().as_deref()).ok_or("--threads wants a number from 1 on")?
-            }
-            "--json" => options.json = Some(rest.next().ok_or("--json wants a file")?),
-            "--text" => (options.is_text, options.threads) = (true, 1),
+            "--slice" => slice = read_slice(rest.next()).ok_or("--slice wants I/N with 1 ≤ I ≤ N")?,
+            "--threads" => threads = number(rest.next().as_deref()).ok_or("--threads wants a number from 1 on")?,
+            "--json" => json = Some(rest.next().ok_or("--json wants a file")?),
+            "--text" => (is_text, threads) = (true, 1),
             option if option.starts_with('-') => return Err(format!("the option {option} is not known; see --help")),
             _ => files.push(argument),
         }
     }
-    let files = files.try_into();
-    judge(files.map_err(|_| "three files are wanted: a model, a property and a certificate; see --help")?, &options)
+    let Ok(files) = <[String; 3]>::try_from(files) else {
+        return Err("three files are wanted: a model, a property and a certificate; see --help".into());
+    };
+    judge(&files, slice, threads, json.as_deref(), is_text)
 }
 
 fn number(text: Option<&str>) -> Option<usize> {
@@ -89,35 +81,35 @@ fn read(path: &str) -> Result<Vec<u8>, String> {
     Ok(bytes)
 }
 
-fn judge([model, property, certificate]: [String; 3], options: &Options) -> Result<bool, String> {
+fn judge(files: &[String; 3], slice: Slice, threads: usize, json: Option<&str>, is_text: bool) -> Result<bool, String> {
+    let [model, property, certificate] = files;
     let start = Instant::now();
-    let (model_bytes, property_bytes, bytes) = (read(&model)?, read(&property)?, read(&certificate)?);
-    let question = Question::read((&model, &model_bytes), (&property, &property_bytes)).map_err(|e| e.to_string())?;
-    let result = question.judge(&bytes, options.slice, options.threads, options.is_text);
+    let (model_bytes, property_bytes, bytes) = (read(model)?, read(property)?, read(certificate)?);
+    let question = Question::read((model, &model_bytes), (property, &property_bytes)).map_err(|e| e.to_string())?;
+    let result = question.judge(&bytes, slice, threads, is_text);
     if let Ok(Summary { text: Some(text), .. }) = &result {
         // A reader that has seen enough may close its end.
         let _ = std::io::stdout().write_all(text.as_bytes());
         return Ok(true);
     }
     let (verdict, found) = match &result {
-        Ok(found @ Summary { records, leaves, checked, generator, .. }) => {
-            let arithmetic = found.arithmetic();
+        Ok(Summary { arithmetic, generator, records, leaves, checked, .. }) => {
             eprint!(
-                "{arithmetic} arithmetic, written by {generator}, {records} records, {leaves} leaves, {checked} looked at"
+                "{arithmetic} arithmetic, by {generator}, {records} records, {checked} of {leaves} leaves looked at"
             );
             let counts = format!("\"records\": {records}, \"leaves\": {leaves}, \"checked\": {checked}");
             ("accepted", format!("\"arithmetic\": \"{arithmetic}\", {counts}"))
         }
-        Err(rejected @ Rejected { record, at, why }) => {
-            eprint!("{rejected}");
+        Err(why) => {
+            eprint!("{why}");
             let why = why.0.replace(|c: char| c.is_control() || c == '"' || c == '\\', "'");
-            ("rejected", format!("\"record\": {record}, \"at\": {at}, \"why\": \"{why}\""))
+            ("rejected", format!("\"why\": \"{why}\""))
         }
     };
     let (size, time) = (bytes.len(), start.elapsed().as_millis());
     println!("{verdict}");
     eprintln!("; {size} bytes, {time} ms");
-    if let Some(path) = &options.json {
+    if let Some(path) = json {
         let report = format!("{{\"verdict\": \"{verdict}\", {found}, \"bytes\": {size}, \"milliseconds\": {time}}}\n");
         std::fs::write(path, report).map_err(|e| format!("{path}: {e}"))?;
     }

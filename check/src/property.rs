@@ -39,8 +39,8 @@ impl Disjunct {
             match linear.terms[..] {
                 [] => return refuse("a comparison is about no variable"),
                 [((false, input), a)] => {
-                    let end = &mut ends[input][usize::from(a.numerator > 0)];
-                    let value = linear.constant.neg().and_then(|negated| negated.div(a.abs()?));
+                    let (end, quotient) = (&mut ends[input][usize::from(a.numerator > 0)], linear.constant.div(a));
+                    let value = if a.numerator > 0 { quotient.and_then(Ratio::neg) } else { quotient };
                     let value = value.ok_or_else(Refused::overflow)?;
                     if end.map_or(Some(true), |known| value.is_less(known)).ok_or_else(Refused::overflow)? {
                         *end = Some(value);

@@ -2,7 +2,7 @@
 
 use crate::{Network, Property, Refused, digest, judge, refused, require};
 use std::any::Any;
-use std::{fmt, thread};
+use std::thread;
 
 pub struct Question {
     pub(crate) network: Network,
@@ -22,8 +22,8 @@ pub struct Slice {
 #[derive(Debug, Default)]
 pub struct Summary {
     pub generator: String,
-    /// Whether it is about the float32 program that evaluates the network, and not about real numbers.
-    pub is_float32: bool,
+    /// What it is about: `float32`, the program that evaluates the network, or `real` numbers.
+    pub arithmetic: &'static str,
     pub records: usize,
     pub leaves: usize,
     /// Of these, those of the slice.
@@ -31,33 +31,11 @@ pub struct Summary {
     pub text: Option<String>,
 }
 
-/// Why a certificate is rejected, and in which record.
-#[derive(Debug)]
-pub struct Rejected {
-    pub record: usize,
-    pub at: usize,
-    pub why: Refused,
-}
-
 /// Bytes of a stack: trees and cells are read by recursion, to a depth that is limited.
 const STACK: usize = 1 << 28;
 
 impl Slice {
     pub const ALL: Slice = Slice { index: 0, count: 1 };
-}
-
-impl Summary {
-    /// What the certificate is about, in a word.
-    pub fn arithmetic(&self) -> &'static str {
-        if self.is_float32 { "float32" } else { "real" }
-    }
-}
-
-impl fmt::Display for Rejected {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Rejected { record, at, why } = self;
-        write!(f, "record {record}, at byte {at}: {why}")
-    }
 }
 
 impl Question {
@@ -75,21 +53,20 @@ impl Question {
 
     /// Judges a slice of a certificate on so many threads, each of which has a slice of that; or makes text of it. A number that
     /// overflows ends a thread, and rejects.
-    pub fn judge(&self, certificate: &[u8], slice: Slice, threads: usize, as_text: bool) -> Result<Summary, Rejected> {
-        let failed = |why: &str| Rejected { record: 0, at: 0, why: refused(why) };
+    pub fn judge(&self, certificate: &[u8], slice: Slice, threads: usize, as_text: bool) -> Result<Summary, Refused> {
         thread::scope(|scope| {
             let mut started = vec![];
             for index in 0..threads {
                 let own = Slice { index: slice.index + index * slice.count, count: slice.count * threads };
                 let run = move || judge(self, certificate, own, as_text);
                 let thread = thread::Builder::new().stack_size(STACK).spawn_scoped(scope, run);
-                started.push(thread.map_err(|_| failed("there is no thread to judge it on"))?);
+                started.push(thread.map_err(|_| refused("there is no thread to judge it on"))?);
             }
             let mut all = Summary::default();
             for thread in started {
                 let panicked =
                     |panic: Box<dyn Any + Send>| panic.downcast_ref().copied().unwrap_or("arithmetic failed");
-                let found = thread.join().map_err(|panic| failed(panicked(panic)))??;
+                let found = thread.join().map_err(|panic| refused(panicked(panic)))??;
                 all = Summary { checked: all.checked + found.checked, ..found };
             }
             Ok(all)

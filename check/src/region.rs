@@ -4,8 +4,8 @@
 //! what intervals say: each neuron's range from the ranges of what it reads.
 
 use crate::{
-    Bounder, Conditions, Dyadic, Fixed, Hull, Inequality, ROUNDING, Ratio, Refused, Rule, Start, bits, refused,
-    shift_down, small,
+    Bounder, Conditions, Fixed, Hull, Inequality, ROUNDING, Ratio, Refused, Rule, Start, bits, refused, shift_down,
+    small,
 };
 use std::rc::Rc;
 
@@ -93,7 +93,7 @@ impl<'n> Region<'n> {
             let grid = (UNIT + BOUND_BITS - most as i32).min(FINEST);
             region.grids.push(grid);
             for [low, high] in ends.as_chunks().0 {
-                region.sides.push([outward(*low, grid - UNIT)?, outward(*high, grid - UNIT)?]);
+                region.sides.push([outward(shift_down(*low, grid - UNIT))?, outward(shift_down(*high, grid - UNIT))?]);
             }
             find(&mut region, stage, bounder)?;
         }
@@ -157,9 +157,8 @@ impl<'n> Region<'n> {
 
     /// Sets a side of a neuron's bounds to a proved value: `z ≥ value`, or `−z ≥ value`. It may have been known better; but
     /// multipliers depend on bounds, and those of the file were found with this one.
-    pub fn set(&mut self, stage: usize, j: usize, side: usize, value: Dyadic) -> Result<(), Refused> {
-        let by = value.exponent.saturating_add(self.grids[stage + 1]);
-        self.sides[self.net.first(stage) + j][side] = outward(value.mantissa, by)?;
+    pub fn set(&mut self, stage: usize, neuron: usize, side: usize, value: Option<i128>) -> Result<(), Refused> {
+        self.sides[neuron][side] = outward(value)?;
         self.fresh = self.fresh.min(stage + 1);
         Ok(())
     }
@@ -181,16 +180,14 @@ impl<'n> Region<'n> {
 
     /// Moves a side to a value that is known of it, if that is tighter.
     pub fn raise(&mut self, stage: usize, neuron: usize, side: usize, value: Option<i128>) -> Result<(), Refused> {
-        let known = &mut self.sides[neuron][side];
-        *known = outward(value.ok_or_else(Refused::overflow)?.max((*known).into()), 0)?;
-        self.fresh = self.fresh.min(stage + 1);
-        Ok(())
+        let known = self.sides[neuron][side];
+        self.set(stage, neuron, side, value.map(|value| value.max(known.into())))
     }
 }
 
-/// ⌊value·2^by⌋ as a bound.
-fn outward(value: i128, by: i32) -> Result<i64, Refused> {
-    small(shift_down(value, by).filter(|&end| bits(end) as i32 <= BOUND_BITS + 1))
+/// A bound, in the units of its stage.
+fn outward(value: Option<i128>) -> Result<i64, Refused> {
+    small(value.filter(|&end| bits(end) as i32 <= BOUND_BITS + 1))
 }
 
 /// A lower bound of a sum, in units of 2^−80: each term is rounded down.

@@ -2,35 +2,29 @@
 //!
 //! Additions wrap because the standard adds modulo 2^32; nowhere else in this crate does arithmetic wrap.
 
-/// The fractional parts of the cube roots of the first 64 primes.
-const ROUND: [u32; 64] = [
-    0x428a2f98, 0x71374491, 0xb5c0fbcf, 0xe9b5dba5, 0x3956c25b, 0x59f111f1, 0x923f82a4, 0xab1c5ed5, 0xd807aa98,
-    0x12835b01, 0x243185be, 0x550c7dc3, 0x72be5d74, 0x80deb1fe, 0x9bdc06a7, 0xc19bf174, 0xe49b69c1, 0xefbe4786,
-    0x0fc19dc6, 0x240ca1cc, 0x2de92c6f, 0x4a7484aa, 0x5cb0a9dc, 0x76f988da, 0x983e5152, 0xa831c66d, 0xb00327c8,
-    0xbf597fc7, 0xc6e00bf3, 0xd5a79147, 0x06ca6351, 0x14292967, 0x27b70a85, 0x2e1b2138, 0x4d2c6dfc, 0x53380d13,
-    0x650a7354, 0x766a0abb, 0x81c2c92e, 0x92722c85, 0xa2bfe8a1, 0xa81a664b, 0xc24b8b70, 0xc76c51a3, 0xd192e819,
-    0xd6990624, 0xf40e3585, 0x106aa070, 0x19a4c116, 0x1e376c08, 0x2748774c, 0x34b0bcb5, 0x391c0cb3, 0x4ed8aa4a,
-    0x5b9cca4f, 0x682e6ff3, 0x748f82ee, 0x78a5636f, 0x84c87814, 0x8cc70208, 0x90befffa, 0xa4506ceb, 0xbef9a3f7,
-    0xc67178f2,
-];
-
-/// The fractional parts of the square roots of the first eight primes.
-const START: [u32; 8] =
-    [0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a, 0x510e527f, 0x9b05688c, 0x1f83d9ab, 0x5be0cd19];
+/// The first 32 bits of the fractional parts of the roots of the first primes: the greatest r with r^power ≤ prime·2^(32·power).
+fn roots<const N: usize>(power: u32) -> [u32; N] {
+    let mut primes = (2u128..).filter(|n| (2..*n).all(|d| n % d != 0));
+    std::array::from_fn(|_| {
+        let most = primes.next().unwrap_or(0) << (32 * power);
+        let has = |root: u128| root.pow(power) <= most;
+        (0..37).rev().fold(0, |root, bit| if has(root | 1 << bit) { root | 1 << bit } else { root }) as u32
+    })
+}
 
 /// The digest of a message.
 pub fn digest(message: &[u8]) -> [u8; 32] {
-    let mut state = START;
+    let (mut state, round) = (roots::<8>(2), roots::<64>(3));
     let (blocks, rest) = message.as_chunks::<64>();
     for block in blocks {
-        compress(&mut state, block);
+        compress(&mut state, &round, block);
     }
     let mut tail = rest.to_vec();
     tail.push(0x80);
     tail.resize(if tail.len() > 56 { 120 } else { 56 }, 0);
     tail.extend((message.len() as u64).wrapping_mul(8).to_be_bytes());
     for block in tail.as_chunks::<64>().0 {
-        compress(&mut state, block);
+        compress(&mut state, &round, block);
     }
     let mut digest = [0; 32];
     for (bytes, word) in digest.as_chunks_mut::<4>().0.iter_mut().zip(state) {
@@ -39,7 +33,7 @@ pub fn digest(message: &[u8]) -> [u8; 32] {
     digest
 }
 
-fn compress(state: &mut [u32; 8], block: &[u8; 64]) {
+fn compress(state: &mut [u32; 8], round: &[u32; 64], block: &[u8; 64]) {
     let mut words = [0u32; 64];
     for (word, bytes) in words.iter_mut().zip(block.as_chunks::<4>().0) {
         *word = u32::from_be_bytes(*bytes);
@@ -51,7 +45,7 @@ fn compress(state: &mut [u32; 8], block: &[u8; 64]) {
         words[t] = near.wrapping_add(words[t - 7]).wrapping_add(far).wrapping_add(words[t - 16]);
     }
     let [mut a, mut b, mut c, mut d, mut e, mut f, mut g, mut h] = *state;
-    for (word, round) in words.into_iter().zip(ROUND) {
+    for (word, round) in words.into_iter().zip(*round) {
         let sum = e.rotate_right(6) ^ e.rotate_right(11) ^ e.rotate_right(25);
         let choice = (e & f) ^ (!e & g);
         let first = h.wrapping_add(sum).wrapping_add(choice).wrapping_add(round).wrapping_add(word);

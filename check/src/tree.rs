@@ -3,21 +3,13 @@
 //! A region goes with every node. A phase is a bound, and so is a cut of a neuron; what rules and inequalities give under them holds
 //! below their node alone. Where bounds contradict each other no input has the phases of the way, and nothing is left to show.
 
-use crate::{Claim, Conditions, Dyadic, Judge, Phase, Reader, Refused, Region, Rule, What, combined, refuse, require};
+use crate::{Claim, Conditions, Dyadic, Judge, Phase, Reader, Refused, Region, Rule, combined, refuse, require};
 use std::rc::Rc;
 
 /// How many nodes may be above one.
 const DEEPEST: usize = 10_000;
 
-const NODES: [&str; 7] =
-    ["leaf", "phases", "leaf with given multipliers", "bounds by rules", "cut", "what is behind", "counterexamples"];
-
-/// The way to a node: how many are above it, and the neurons whose phases are fixed there, in order.
-#[derive(Default)]
-struct Way {
-    depth: usize,
-    phases: Vec<usize>,
-}
+const NODES: [&str; 7] = ["leaf", "phases", "given", "rules", "cut", "behind", "counterexamples"];
 
 impl<'j> Judge<'j> {
     /// Reads a tree: at every leaf the claim is at least its value.
@@ -28,55 +20,55 @@ impl<'j> Judge<'j> {
         }
         self.node.phase.fill(Phase::Open);
         self.changes()?;
-        self.branch(region.clone(), claim, &mut Way::default())
+        self.branch(region.clone(), claim, &mut vec![], 0)
     }
 
-    /// Reads a node and what is below it.
-    fn branch(&mut self, mut region: Region<'j>, claim: &Claim, way: &mut Way) -> Result<(), Refused> {
-        require(way.depth < DEEPEST, "a tree is too deep")?;
-        way.depth += 1;
+    /// Reads a node and what is below it; above it are so many, and on the way phases of these neurons were fixed.
+    fn branch(
+        &mut self,
+        mut region: Region<'j>,
+        claim: &Claim,
+        way: &mut Vec<usize>,
+        depth: usize,
+    ) -> Result<(), Refused> {
+        require(depth < DEEPEST, "a tree is too deep")?;
         match self.file.kind("node", &NODES)? {
-            kind @ (0 | 2) => self.leaf(&region, claim, way, kind == 2)?,
-            kind @ (1 | 4) => {
-                let neuron = self.file.below(self.node.phase.len(), "neuron")?;
-                let at = if kind == 1 { Dyadic::ZERO } else { self.file.double()? };
-                if kind == 1 {
+            kind @ ("leaf" | "given") => return self.leaf(&region, claim, way, kind == "given"),
+            kind @ ("phases" | "cut") => {
+                let (neuron, is_phase) = (self.file.below(self.node.phase.len(), "neuron")?, kind == "phases");
+                let at = if is_phase { Dyadic::ZERO } else { self.file.double()? };
+                if is_phase {
                     require(self.node.phase[neuron] == Phase::Open, "a neuron is split twice")?;
-                    way.phases.push(neuron);
+                    way.push(neuron);
                 }
                 for (side, phase) in [(1, Phase::Off(Dyadic::ZERO)), (0, Phase::On(Dyadic::ZERO))] {
-                    self.node.phase[neuron] = if kind == 1 { phase } else { self.node.phase[neuron] };
+                    self.node.phase[neuron] = if is_phase { phase } else { self.node.phase[neuron] };
                     let mut part = region.clone();
                     self.cut(&mut part, neuron, side, at)?;
-                    self.branch(part, claim, way)?;
+                    self.branch(part, claim, way, depth + 1)?;
                 }
-                if kind == 1 {
+                if is_phase {
                     self.node.phase[neuron] = Phase::Open;
-                    way.phases.pop();
+                    way.pop();
                 }
+                return Ok(());
             }
-            3 => {
+            "rules" => {
                 let from = self.file.below(self.net.last(), "stage")?;
                 self.bound_again(&mut region, from)?;
-                self.branch(region, claim, way)?;
             }
-            5 => {
-                let stage = self.file.below(self.net.last(), "stage")?;
-                region.base = Some(stage);
+            "behind" => {
+                region.base = Some(self.file.below(self.net.last(), "stage")?);
                 self.contract(&mut region)?;
-                self.branch(region, claim, way)?;
             }
             _ => {
-                let What::Combination(disjunct) = claim.what else { return refuse("a node is for combinations alone") };
-                let row = |row| combined(disjunct, &[(row, Dyadic::ONE)], self.net.last());
-                let rows = (0..disjunct.rows.len()).map(row).collect::<Result<_, _>>()?;
+                let Claim::Combination(disjunct) = claim else { return refuse("a node is for combinations alone") };
+                let rows = (0..disjunct.rows.len()).map(|row| self.row(disjunct, row)).collect::<Result<_, _>>()?;
                 region.conditions = Some(Rc::new(Conditions::new(&region, &mut self.bounder, rows)?));
                 self.contract(&mut region)?;
-                self.branch(region, claim, way)?;
             }
         }
-        way.depth -= 1;
-        Ok(())
+        self.branch(region, claim, way, depth + 1)
     }
 
     /// Below a cut of a neuron, for side 1, or above it, for side 0: that, and what follows from it.
@@ -88,12 +80,12 @@ impl<'j> Judge<'j> {
     }
 
     fn contract(&mut self, region: &mut Region) -> Result<(), Refused> {
-        if self.is_text() { Ok(()) } else { region.contract(&mut self.bounder) }
+        if self.file.text.is_some() { Ok(()) } else { region.contract(&mut self.bounder) }
     }
 
     /// Moves the bounds of undecided neurons, from a stage on, to what rules say under the bounds so far.
     fn bound_again(&mut self, region: &mut Region, from: usize) -> Result<(), Refused> {
-        let (net, is_over) = (self.net, self.is_text() || region.is_empty());
+        let (net, is_over) = (self.net, self.file.text.is_some() || region.is_empty());
         let from = if is_over { usize::MAX } else { from };
         for (stage, j, _) in net.hidden().filter(|&(stage, ..)| stage >= from) {
             region.refresh(stage)?;
@@ -113,14 +105,15 @@ impl<'j> Judge<'j> {
         Ok(changes)
     }
 
-    fn leaf(&mut self, region: &Region, claim: &Claim, way: &Way, is_given: bool) -> Result<(), Refused> {
+    fn leaf(&mut self, region: &Region, claim: &Claim, way: &[usize], is_given: bool) -> Result<(), Refused> {
         let combination;
-        let start = match claim.what {
-            What::Function(ref start) => start,
-            What::Combination(disjunct) => {
+        let (start, least) = match claim {
+            Claim::Function(start, least) => (start, *least),
+            Claim::Combination(disjunct) => {
                 let weights = (0..disjunct.rows.len()).map(|row| Ok((row, self.file.weight()?)));
-                combination = combined(disjunct, &weights.collect::<Result<Vec<_>, _>>()?, self.net.last())?;
-                &combination
+                let sum = combined(disjunct, &weights.collect::<Result<Vec<_>, _>>()?, self.net.last());
+                combination = sum.ok_or_else(Refused::overflow)?;
+                (&combination, 1)
             }
         };
         let mut before = Vec::new();
@@ -131,7 +124,7 @@ impl<'j> Judge<'j> {
             }
         } else {
             before = self.changes()?;
-            for &neuron in &way.phases {
+            for &neuron in way {
                 let beta = self.file.weight()?;
                 let is_on = matches!(self.node.phase[neuron], Phase::On(_));
                 self.node.phase[neuron] = if is_on { Phase::On(beta) } else { Phase::Off(beta) };
@@ -139,10 +132,7 @@ impl<'j> Judge<'j> {
         }
         if self.is_mine() && !region.is_empty() {
             let rule = if is_given { Rule::Given(&self.node) } else { Rule::Node(&self.node) };
-            require(
-                self.bounder.bound(region, start, rule)? >= claim.least,
-                "the multipliers of a leaf do not show it",
-            )?;
+            require(self.bounder.bound(region, start, rule)? >= least, "the multipliers of a leaf do not show it")?;
         }
         // The same neuron may be listed once only, so the order does not matter.
         before.into_iter().for_each(|(neuron, part)| self.node.alpha[neuron] = part);

@@ -19,7 +19,8 @@ impl Property {
     /// The property of a text in VNN-LIB.
     pub fn read(text: &str) -> Result<Self, Refused> {
         let mut reader = Reader { variables: HashMap::new(), counts: [0, 0], common: vec![], cases: vec![vec![]] };
-        let mut tokens = tokens(text).peekable();
+        let spaced = text.replace('(', " ( ").replace(')', " ) ");
+        let mut tokens = words(&spaced).peekable();
         while let Some(&(line, _)) = tokens.peek() {
             let done = term(&mut tokens, 0).and_then(|command| reader.command(&command));
             done.map_err(|fault| fault.at(format!("line {line} of the property")))?;
@@ -48,18 +49,10 @@ fn fits(size: usize) -> Result<(), Refused> {
     require(size <= MAX_SIZE, format!("written out, the cases have more than {MAX_SIZE} comparisons"))
 }
 
-/// The brackets and words of a text, each with its line. A comment runs from a semicolon to the end of its line.
-fn tokens(text: &str) -> impl Iterator<Item = (usize, &str)> {
-    const BRACKETS: [char; 2] = ['(', ')'];
-    let split = |piece| match str::strip_suffix(piece, BRACKETS) {
-        Some(word) => [word, &piece[word.len()..]],
-        None => [piece, ""],
-    };
-    (1..).zip(text.lines()).flat_map(move |(number, line)| {
-        let words = line.split(';').take(1).flat_map(str::split_ascii_whitespace);
-        let tokens = words.flat_map(|word| word.split_inclusive(BRACKETS)).flat_map(split);
-        tokens.filter(|token| !token.is_empty()).map(move |token| (number, token))
-    })
+/// The words of a text, each with its line. A comment runs from a semicolon to the end of its line.
+fn words(text: &str) -> impl Iterator<Item = (usize, &str)> {
+    let lines = (1..).zip(text.lines().map(|line| line.split(';').next().unwrap_or("")));
+    lines.flat_map(|(number, line)| line.split_ascii_whitespace().map(move |word| (number, word)))
 }
 
 /// A word, or what stands in parentheses.

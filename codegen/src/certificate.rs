@@ -73,8 +73,8 @@ fn judge(certificate: &[u8], model: &Path, property: &Path) -> Result<Result<&'s
     let (model_bytes, property_bytes) = (read(model)?, read(property)?);
     let [model, property] = [model, property].map(Path::to_string_lossy);
     let question = Question::read((&model, &model_bytes), (&property, &property_bytes)).map_err(|e| e.to_string())?;
-    let judged = question.judge(certificate, Slice::ALL, false);
-    Ok(judged.map(|found| found.arithmetic()).map_err(|rejected| rejected.to_string()))
+    let judged = question.judge(certificate, Slice::ALL, 1, false);
+    Ok(judged.map(|found| found.arithmetic).map_err(|rejected| rejected.to_string()))
 }
 
 /// A number that overflows ends the judgement and nothing else: what is not shown is rejected.

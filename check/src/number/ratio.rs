@@ -38,10 +38,6 @@ impl Ratio {
         Some(Self { numerator: self.numerator.checked_neg()?, ..self })
     }
 
-    pub fn abs(self) -> Option<Self> {
-        Some(Self { numerator: self.numerator.checked_abs()?, ..self })
-    }
-
     pub fn add(self, other: Self) -> Option<Self> {
         let common = gcd(self.denominator, other.denominator)?;
         let (own, others) = (other.denominator.checked_div(common)?, self.denominator.checked_div(common)?);
@@ -70,7 +66,7 @@ impl Ratio {
     /// The remainder of the division yields the further bits one by one, as in division by hand. For a negative shift,
     /// `⌊⌊v⌋ / 2^k⌋ = ⌊v / 2^k⌋`.
     pub fn floor_scaled(self, shift: i32) -> Option<i128> {
-        let mut floor = self.numerator.div_euclid(self.denominator) >> (-shift).clamp(0, 127);
+        let mut floor = self.numerator.div_euclid(self.denominator) >> shift.saturating_neg().clamp(0, 127);
         let mut remainder = self.numerator.rem_euclid(self.denominator);
         for _ in 0..shift {
             remainder = remainder.checked_mul(2)?;

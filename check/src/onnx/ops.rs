@@ -83,10 +83,10 @@ impl<'a> Attributes<'a> {
 
     /// The bits of a float.
     fn float(&mut self, name: &str, default: u32) -> Result<u32, Refused> {
-        match self.take(name, 1)?.map_or(Ok(None), |attribute| attribute.one(2))? {
-            None => Ok(default),
+        let Some(attribute) = self.take(name, 1)? else { return Ok(default) };
+        match attribute.one(2)? {
             Some(Value::Fixed32(bits)) => Ok(bits),
-            Some(_) => refuse(format!("`{name}` is of the wrong type")),
+            _ => refuse(format!("`{name}` has no value")),
         }
     }
 
@@ -214,7 +214,7 @@ fn conv<'a>(image: &Tensor, w: &Tensor, b: &[Tensor], attributes: &mut Attribute
 }
 
 /// The shape of a pool's output, and the places that each window has inside of its image, in their order.
-pub(super) fn pool(image: &Tensor, attributes: &mut Attributes<'_>) -> Result<(Vec<usize>, Groups), Refused> {
+pub(super) fn pool(image: &Tensor, attributes: &mut Attributes<'_>) -> Result<(Vec<usize>, Vec<Vec<usize>>), Refused> {
     let &[1, channels, height, width] = &image.shape[..] else { return refuse("the image is not one of planes") };
     attributes.expect("ceil_mode", 0, 0)?;
     attributes.expect("storage_order", 0, 0)?;
@@ -225,9 +225,6 @@ pub(super) fn pool(image: &Tensor, attributes: &mut Attributes<'_>) -> Result<(V
     let groups = (0..channels).flat_map(|c| windows.iter().map(move |window| group(c, window)));
     Ok((vec![1, channels, down, right], groups.collect()))
 }
-
-/// Places of a tensor that belong together.
-pub(super) type Groups = Vec<Vec<usize>>;
 
 /// `scale · (x - mean) / √(variance + ε) + bias`, each of the channel, which is the second axis.
 fn normalised<'a>(x: &Tensor, of: &[Tensor], attributes: &mut Attributes<'_>) -> Computed<'a> {
