@@ -10,6 +10,7 @@
 //! inputs, which may be negative, are charged a unit times the largest input instead. Sums are rounded down.
 
 use crate::{Dyadic, Fixed, Inequality, Refused, Region, Term, Total, Turn, UNIT, bits, shift_down, small};
+
 /// Bits of coefficients after rounding: with 57 bits of a bound, thousands of products of both have room.
 const BITS: u32 = 50;
 
@@ -180,13 +181,8 @@ impl<'n> Bounder<'n> {
                     self.turns.push(Turn { stage, j, times: -mu, exponent });
                     continue;
                 }
-                (Rule::Adaptive, _) if is_undecided && mu > 0 => {
-                    if u > -l {
-                        mu
-                    } else {
-                        0
-                    }
-                }
+                (Rule::Adaptive, _) if is_undecided && mu > 0 && u <= -l => 0,
+                (Rule::Adaptive, _) if is_undecided && mu > 0 => mu,
                 _ => decided_or_chord(mu, l, u),
             };
             sum = sum.checked_add(least_of(mu, nu, l, u)).ok_or_else(Refused::overflow)?;

@@ -7,6 +7,7 @@
 //! of the inputs that is nowhere above such a row. Going through these again and again moves ends inward.
 
 use crate::{Bounder, Refused, Region, Rule, Start, Total, UNIT, shift_down};
+
 /// `constant + Σ weight·variable ≤ 0`, the constant in units of 2^−80.
 #[derive(Clone, Default)]
 pub struct Inequality {

@@ -7,6 +7,7 @@
 //! (n+1)u/(1 − (n+1)u) of the magnitudes of all terms, and by 2^−149 for each product that underflows.
 
 use crate::{Dyadic, Network, Refused, bits, kept, refused, require};
+
 /// Bits of the largest weight of a stage, and of its largest bias.
 const WEIGHT_BITS: i32 = 48;
 const BIAS_BITS: i32 = 56;

@@ -143,7 +143,7 @@ impl<'j> Judge<'j> {
         let (stage, exponent) = (self.file.below(self.net.last(), "stage")?, if is_plane { SCALE } else { 0 });
         let number = |file: &mut Reader| file.below(2 * self.net.layers[stage].rows.len(), "side");
         let (side, mut nu) = (number(&mut self.file)?, vec![]);
-        let mut add = |side: usize, by: i64| nu.push((side / 2, if side % 2 == 0 { by } else { -by }));
+        let mut add = |side: usize, by: i64| nu.push((side / 2, [by, -by][side % 2]));
         add(side, 1 << exponent);
         if is_plane {
             let (other, scale) = (number(&mut self.file)?, self.file.weight()?);

@@ -1,6 +1,7 @@
 //! Which neurons a certificate numbers: those of a stage, or only those that something reads.
 
 use crate::{Network, Refused, Row, require};
+
 /// The rows of the stages with so many neurons each, their variables numbered anew. What is left out is read by nothing that is
 /// kept, so that it does not matter.
 pub fn kept(network: &Network, widths: &[usize]) -> Result<Vec<Vec<Row>>, Refused> {

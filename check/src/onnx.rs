@@ -6,6 +6,7 @@
 //! its intermediate values, are not read.
 
 use crate::{Dyadic, Message, Refused, refuse, refused, require};
+
 mod ops;
 mod row;
 mod tensor;

@@ -4,6 +4,7 @@
 //! not know is refused, and so is a second value where there can be one only.
 
 use crate::{Reader, Refused, refuse, refused, require};
+
 /// The value of a field as the wire has it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Value<'a> {

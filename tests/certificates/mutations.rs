@@ -1,7 +1,7 @@
 //! Changed certificates: whatever is changed, what is accepted is a proof.
 
 use super::{Case, cases};
-use pg_check::sha256;
+use pg_check::digest;
 use pg_tests::Random;
 
 /// Mutants in all, and how many of those that are accepted the second judge looks at.
@@ -11,8 +11,8 @@ const LOOKED_AT: usize = 100;
 /// The same with the digest of what it is now.
 fn sealed(mut bytes: Vec<u8>) -> Vec<u8> {
     let end = bytes.len() - 32;
-    let digest = sha256::digest(&bytes[..end]);
-    bytes[end..].copy_from_slice(&digest);
+    let sealed = digest(&bytes[..end]);
+    bytes[end..].copy_from_slice(&sealed);
     bytes
 }
 
@@ -103,8 +103,8 @@ fn another_model_or_property_is_rejected() {
         for other in cases.iter().skip(i + 1) {
             assert!(other.judge(&case.certificate).is_err());
             let mut bytes = case.certificate.clone();
-            bytes[4..36].copy_from_slice(&sha256::digest(&other.model));
-            bytes[36..68].copy_from_slice(&sha256::digest(other.property.as_bytes()));
+            bytes[4..36].copy_from_slice(&digest(&other.model));
+            bytes[36..68].copy_from_slice(&digest(other.property.as_bytes()));
             tried += 1;
             if other.judge(&sealed(bytes.clone())).is_ok() {
                 // It may happen that the same tree of cells is a proof of another network's property.

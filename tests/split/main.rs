@@ -3,8 +3,7 @@
 
 mod refused;
 
-use pg_check::judge::{Slice, judge};
-use pg_check::{onnx, property, sha256};
+use pg_check::{Question, Slice};
 use pg_codegen::interpret::Interpreter;
 use pg_core::Network;
 use pg_property::files;
@@ -117,11 +116,9 @@ impl Case {
 
     fn judge(&self, certificate: &Path) -> Result<(), String> {
         let bytes = std::fs::read(certificate).unwrap();
-        let network = onnx::Network::read(&self.model).map_err(|e| e.to_string())?;
-        let property = property::Property::read(&self.text).map_err(|e| e.to_string())?;
-        let digests = [sha256::digest(&self.model), sha256::digest(self.text.as_bytes())];
-        let all = Slice { index: 0, count: 1 };
-        judge(&network, &property, digests, &bytes, all, false).map(|_| ()).map_err(|rejected| rejected.why.to_string())
+        let files = (("the model", &self.model[..]), ("the property", self.text.as_bytes()));
+        let question = Question::read(files.0, files.1).map_err(|e| e.to_string())?;
+        question.judge(&bytes, Slice::ALL, 1, false).map(|_| ()).map_err(|why| why.to_string())
     }
 }
 
