@@ -80,7 +80,8 @@ pub struct Bounder<'n> {
     exponents: Vec<Option<i32>>,
     /// How often a coefficient of an input was rounded.
     rounded: i64,
-    /// That the last function is at most 0, as one of the inputs which is nowhere above it; if no neuron was spread.
+    /// That the last function is at most 0, as one of the inputs which is nowhere above it, with a term for each; if no neuron was
+    /// spread.
     pub form: Inequality,
     total: Total,
     /// The neurons that are to be spread over the inputs.
@@ -101,36 +102,38 @@ impl<'n> Bounder<'n> {
                 self.relax(region, stage, rule, start.factor)?;
             }
         }
+        let exponent = self.round_slopes(region)?;
         if let Some(hull) = region.hull.as_ref().filter(|_| !self.turns.is_empty()) {
-            let slopes = self.slopes(region)?;
-            hull.spread(region, slopes, &mut self.turns, &mut self.total)?;
+            let slopes = &self.mu[..self.net.inputs];
+            hull.spread(region, (slopes, exponent), &mut self.turns, &mut self.total)?;
             return Ok(self.total.0);
         }
-        self.form = self.left(region, 0)?;
+        self.leave(exponent, 0);
         Ok(self.form.least(region)?.0)
     }
 
     /// That a function is at most 0, of what it reads.
     pub fn at_most_zero(&mut self, region: &Region, start: &Start) -> Result<Inequality, Refused> {
         self.begin(region, start)?;
-        self.left(region, start.stage)
+        let exponent = self.round_slopes(region)?;
+        self.leave(exponent, start.stage);
+        self.form.terms.retain(|term| term.weight != 0);
+        Ok(self.form.clone())
     }
 
-    /// That what is left of a function, of inputs and of the stages before one, is at most 0. Coefficients are rounded down, which
-    /// inputs pay for, and activations are not negative.
-    fn left(&mut self, region: &Region, stages: usize) -> Result<Inequality, Refused> {
-        let (slopes, scale) = self.slopes(region)?;
-        let mut terms: Vec<Term> =
-            (0..).zip(slopes).map(|(variable, weight)| Term { variable, weight, scale }).collect();
-        for stage in 0..stages {
-            let variables = self.net.starts[stage]..self.net.starts[stage + 1];
+    /// Makes the form of what is left of a function: of inputs, and of the stages before one. Coefficients are rounded down, since
+    /// activations are not negative.
+    fn leave(&mut self, exponent: i32, stages: usize) {
+        self.form.constant = self.total.0;
+        self.form.terms.clear();
+        for part in 0..=stages {
+            let variables = if part == 0 { 0 } else { self.net.starts[part - 1] }..self.net.starts[part];
             let excess = excess(&self.mu[variables.clone()]);
-            let scale = self.exponents[stage + 1].unwrap_or(WHOLE) - excess as i32;
+            let own = if part == 0 { exponent } else { self.exponents[part].unwrap_or(WHOLE) };
             let weight = |variable: usize| (self.mu[variable] >> excess) as i64;
-            terms.extend(variables.map(|variable| Term { variable, weight: weight(variable), scale }));
+            let term = |variable| Term { variable, weight: weight(variable), scale: own - excess as i32 };
+            self.form.terms.extend(variables.map(term));
         }
-        terms.retain(|term| term.weight != 0);
-        Ok(Inequality { terms, constant: self.total.0 })
     }
 
     /// Replaces what a function begins with by what that reads.
@@ -207,9 +210,9 @@ impl<'n> Bounder<'n> {
             for part in &row.parts {
                 let by = *self.exponents[part.source].get_or_insert(added) - added;
                 for &(column, weight) in &part.terms {
-                    let term = shift_down(factor * i128::from(weight), by);
-                    let mu = &mut self.mu[column as usize];
-                    *mu = term.and_then(|term| mu.checked_add(term)).ok_or_else(Refused::overflow)?;
+                    let term = factor * i128::from(weight);
+                    let term = if by == 0 { term } else { shift_down(term, by).ok_or_else(Refused::overflow)? };
+                    self.mu[column as usize] += term;
                 }
                 self.rounded += i64::from(part.source == 0 && by != 0);
             }
@@ -218,18 +221,15 @@ impl<'n> Bounder<'n> {
         self.total.add(bias, exponent + layer.bias_scale)
     }
 
-    /// The coefficients of the inputs, rounded, and the exponent of their unit; what rounding them may cost is taken.
-    fn slopes(&mut self, region: &Region) -> Result<(Vec<i64>, i32), Refused> {
-        let (cube, a) = (&region.cube, &self.mu[..self.net.inputs]);
-        let excess = excess(a);
-        let slopes = a.iter().map(|a| (a >> excess) as i64).collect();
-        let (exponent, size) = (self.exponents[0].unwrap_or(WHOLE), cube.sizes());
+    /// Rounds the coefficients of the inputs, and takes what that may cost; returns the exponent of their unit.
+    fn round_slopes(&mut self, region: &Region) -> Result<i32, Refused> {
+        let (cube, slopes) = (&region.cube, &mut self.mu[..self.net.inputs]);
+        let (excess, exponent, size) = (excess(slopes), self.exponents[0].unwrap_or(WHOLE), cube.sizes());
+        slopes.iter_mut().for_each(|slope| *slope >>= excess);
         self.total.add(-(size * i128::from(self.rounded)), exponent + cube.grid)?;
         let exponent = exponent - excess as i32;
-        if excess > 0 {
-            self.total.add(-size, exponent + cube.grid)?;
-        }
-        Ok((slopes, exponent))
+        self.total.add(-(size * i128::from(excess > 0)), exponent + cube.grid)?;
+        Ok(exponent)
     }
 }
 
@@ -263,6 +263,6 @@ fn decided_or_chord(mu: i64, l: i64, u: i64) -> i64 {
 /// The least value of μ·max(z, 0) − ν·z for z in [l, u].
 fn least_of(mu: i64, nu: i64, l: i64, u: i64) -> i128 {
     let at = |z: i64| i128::from(mu) * i128::from(z.max(0)) - i128::from(nu) * i128::from(z);
-    let ends = at(l).min(at(u));
+    let ends = if nu == 0 { at(if mu >= 0 { l } else { u }) } else { at(l).min(at(u)) };
     if l < 0 && u > 0 { ends.min(0) } else { ends }
 }

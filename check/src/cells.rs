@@ -5,7 +5,9 @@
 //! the parallel rule. All these functions of the inputs are at most 0 at a counterexample, and so cut off what is not. What they
 //! leave of a cell is halved along the input that moves them most, a few times at most.
 
-use crate::{Conditions, Cube, Inequality, Judge, Phase, Refused, Region, Rule, position, require, shift_down, small};
+use crate::{
+    Conditions, Cube, Inequality, Judge, Phase, Refused, Region, Rule, Term, position, require, shift_down, small,
+};
 use std::cell::OnceCell;
 use std::rc::Rc;
 
@@ -60,13 +62,23 @@ impl<'j> Judge<'j> {
         }
         let whole = self.bounded(cell)?;
         for &disjunct in open {
-            let (mut region, forms) = (whole.clone(), self.forms(whole, disjunct)?);
-            let conditions = Rc::new(Conditions { all: forms, rows: vec![] });
-            region.conditions = Some(conditions.clone());
+            let Some(mut all) = self.forms(whole, disjunct)? else { continue };
+            let moved = |form: &Inequality, input: usize| {
+                let (Term { weight, scale, .. }, (l, u)) = (&form.terms[input], whole.range(input));
+                let by = i128::from(weight.abs()) * i128::from(u - l);
+                shift_down(by, 40 - scale - whole.cube.grid).unwrap_or(i128::MAX)
+            };
+            let moves = |input: &usize| all.iter().map(|form| moved(form, *input)).fold(0, i128::saturating_add);
+            let input = (0..self.net.inputs).max_by_key(moves).unwrap_or(0);
+            for (i, j) in (0..all.len()).flat_map(|i| (0..i).map(move |j| (i, j))) {
+                let means = (0..self.net.inputs).filter_map(|input| all[i].without(input, &all[j], &whole.cube));
+                all.extend(means.collect::<Vec<_>>());
+            }
+            let mut region = whole.clone();
+            region.conditions = Some(Rc::new(Conditions { all, rows: vec![] }));
             region.contract(&mut self.bounder)?;
             if !region.is_empty() {
                 require(halvings > 0, format!("disjunct {disjunct} is not closed on a cell"))?;
-                let input = region.widest(&conditions.all);
                 let (l, u) = region.range(input);
                 let middle = l + (u - l) / 2;
                 for half in cell.cut(&region.cube, input, middle, middle)? {
@@ -99,26 +111,26 @@ impl<'j> Judge<'j> {
     }
 
     /// What functions of the inputs say that are nowhere above a row of a disjunct: by three rules, the second of which has the
-    /// slopes at the corner where the best of the first is least. Any slopes are sound.
-    fn forms(&mut self, region: &Region, disjunct: usize) -> Result<Vec<Inequality>, Refused> {
+    /// slopes at the corner where the best of the first is least. Any slopes are sound. `None` if one is positive on the region.
+    fn forms(&mut self, region: &Region, disjunct: usize) -> Result<Option<Vec<Inequality>>, Refused> {
         let rows = &self.question.property.disjuncts[disjunct];
-        let (count, mut forms, mut best) = (rows.rows.len(), vec![], i128::MIN);
+        let (count, mut forms, mut best) = (rows.rows.len(), vec![], (i128::MIN, 0));
         for turn in 0..3 * count {
             let start = self.row(rows, turn % count)?;
             let rule = [Rule::Adaptive, Rule::Node(&self.node), Rule::Parallel][turn / count];
             let least = self.bounder.bound(region, &start, rule)?;
             forms.push(self.bounder.form.clone());
             if least > 0 {
-                break;
+                return Ok(None);
             }
-            if turn < count && least > best {
-                best = least;
-                let mut corner = region.cube.clone();
-                corner.upper.copy_from_slice(&region.cube.lower);
-                for term in forms[turn].terms.iter().filter(|term| term.weight < 0) {
-                    corner.upper[term.variable] = region.cube.upper[term.variable];
-                }
-                corner.lower.copy_from_slice(&corner.upper);
+            if turn < count && least > best.0 {
+                best = (least, turn);
+            }
+            if turn + 1 == count {
+                let Cube { grid, lower, upper } = &region.cube;
+                let end = |term: &Term| if term.weight < 0 { upper } else { lower }[term.variable];
+                let ends: Vec<i64> = forms[best.1].terms.iter().map(end).collect();
+                let corner = Cube { grid: *grid, lower: ends.clone(), upper: ends };
                 let there = Region::new(corner, &mut self.bounder, |_, _, _| Ok(()))?;
                 self.node.phase.fill(Phase::Open);
                 for (neuron, part) in self.node.alpha.iter_mut().enumerate() {
@@ -126,7 +138,7 @@ impl<'j> Judge<'j> {
                 }
             }
         }
-        Ok(forms)
+        Ok(Some(forms))
     }
 }
 
@@ -139,19 +151,5 @@ impl<'n> Cell<'n> {
         (below.upper[input], above.lower[input]) = (high, low);
         let half = |cube| Cell { cube, around: Some(self.clone()), depth: self.depth + 1, region: OnceCell::new() };
         Ok([above, below].map(|cube| Rc::new(half(cube))))
-    }
-}
-
-impl Region<'_> {
-    /// The input that moves functions most, all together.
-    fn widest(&self, forms: &[Inequality]) -> usize {
-        let mut moves = vec![0i128; self.net.inputs];
-        for term in forms.iter().flat_map(|form| &form.terms) {
-            let (l, u) = self.range(term.variable);
-            let own = i128::from(term.weight.abs()) * i128::from(u - l);
-            let own = shift_down(own, 40 - term.scale - self.cube.grid).unwrap_or(i128::MAX);
-            moves[term.variable] = moves[term.variable].saturating_add(own);
-        }
-        (0..moves.len()).max_by_key(|&input| moves[input]).unwrap_or(0)
     }
 }

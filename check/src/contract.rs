@@ -6,7 +6,7 @@
 //! The counterexamples of a disjunct meet: every neuron is its row, every row of the disjunct is at most 0, and so is every function
 //! of the inputs that is nowhere above such a row. Going through these again and again moves ends inward.
 
-use crate::{Bounder, Refused, Region, Rule, Start, Total, UNIT, shift_down};
+use crate::{Bounder, Cube, Refused, Region, Rule, Start, Total, UNIT, shift_down};
 
 /// `constant + Σ weight·variable ≤ 0`, the constant in units of 2^−80.
 #[derive(Clone, Default)]
@@ -62,6 +62,25 @@ impl Inequality {
         }
         Ok(least)
     }
+
+    /// A mean with another one, both of all inputs alone, in which one input has next to no coefficient, since the two pull it in
+    /// opposite ways. Of all means of two such a one has the greatest least value. Coefficients are rounded by less than three
+    /// units, which the constant pays for at the largest inputs.
+    pub fn without(&self, input: usize, other: &Inequality, cube: &Cube) -> Option<Inequality> {
+        let scale = self.terms[input].scale.min(other.terms[input].scale);
+        let weight =
+            |all: &Inequality, i: usize| i128::from(all.terms[i].weight >> (all.terms[i].scale - scale).min(63));
+        let (own, others) = (weight(self, input), weight(other, input));
+        let parts =
+            Some((others.abs() << 16) / (own - others).abs().max(1)).filter(|_| own.signum() * others.signum() < 0)?;
+        let rest = (1 << 16) - parts;
+        let sum = |i: usize| ((parts * weight(self, i) + rest * weight(other, i)) >> 16) as i64;
+        let constant = self.constant.checked_mul(parts)?.checked_add(other.constant.checked_mul(rest)?)? >> 16;
+        let mut constant = Total(constant);
+        constant.add(-3 * cube.sizes(), scale + cube.grid).ok()?;
+        let terms = (0..self.terms.len()).map(|variable| Term { variable, weight: sum(variable), scale }).collect();
+        Some(Inequality { terms, constant: constant.0 })
+    }
 }
 
 impl Region<'_> {
@@ -97,7 +116,8 @@ impl Region<'_> {
     fn revise(&mut self, inequality: &Inequality) -> Result<bool, Refused> {
         let (least, mut moves) = (inequality.least(self)?.0, false);
         self.is_void |= least > 0;
-        for term in if self.is_void { &[] } else { &inequality.terms[..] } {
+        let terms = if self.is_void { &[] } else { &inequality.terms[..] };
+        for term in terms.iter().filter(|term| term.weight != 0) {
             let (l, u, grid) = self.ends(term.variable);
             // How far the variable may be from its end, rounded up; what is too long for a number moves nothing.
             let Some(room) = shift_down(least, term.scale + grid - UNIT) else { continue };
@@ -125,9 +145,11 @@ impl Region<'_> {
 
     /// The ends of a variable, and the exponent of their unit.
     pub fn ends(&self, variable: usize) -> (i64, i64, i32) {
-        let own = variable.checked_sub(self.net.own(0));
-        let (l, u) = own.map_or_else(|| self.range(variable), |neuron| self.of(neuron));
-        let read = own.map_or(variable, |neuron| self.net.inputs + neuron);
-        (l, u, self.grids[self.net.starts.partition_point(|&start| start <= read)])
+        let Some(place) = variable.checked_sub(self.net.inputs) else {
+            return (self.cube.lower[variable], self.cube.upper[variable], self.cube.grid);
+        };
+        let neuron = place % self.sides.len();
+        let (l, u) = if place == neuron { self.range(variable) } else { self.of(neuron) };
+        (l, u, self.grids[self.net.starts.partition_point(|&start| start <= neuron + self.net.inputs)])
     }
 }

@@ -50,14 +50,14 @@ impl Hull {
     pub fn spread(
         &self,
         region: &Region,
-        (a, exponent): (Vec<i64>, i32),
+        (a, exponent): (&[i128], i32),
         turns: &mut [Turn],
         total: &mut Total,
     ) -> Result<(), Refused> {
         let own = exponent + region.cube.grid;
         let grid = |turn: &Turn| region.grids[turn.stage + 1];
         let sides = |turn: &Turn| self.sides[region.net.first(turn.stage) + turn.j].map(i128::from);
-        let product = |of: &[i64]| a.iter().zip(of).map(|(&a, &c)| i128::from(a) * i128::from(c)).collect::<Vec<_>>();
+        let product = |of: &[i64]| a.iter().zip(of).map(|(a, &c)| a * i128::from(c)).collect::<Vec<_>>();
         total.add(product(&self.centre).iter().sum(), own)?;
         let wide = product(&self.radius);
         turns.sort_by_cached_key(|turn| Reverse(shift_down(-sides(turn)[1], UNIT - grid(turn)).unwrap_or(i128::MAX)));

@@ -185,7 +185,7 @@ impl<'j> Judge<'j> {
 
     /// Reads the proof of a claim: that one of the rules shows it, or a tree.
     fn proof(&mut self, region: &mut Region<'j>, claim: Claim) -> Result<(), Refused> {
-        region.refresh(self.net.last())?;
+        region.refresh(if let Claim::Function(start, _) = &claim { start.stage } else { self.net.last() })?;
         match (self.file.kind("proof", &["by rules", "tree"])?, &claim) {
             ("tree", _) => self.tree(region, &claim),
             (_, Claim::Combination(_)) => refuse("combinations are not proved by rules"),
