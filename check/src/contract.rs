@@ -71,15 +71,14 @@ impl Inequality {
         let weight =
             |all: &Inequality, i: usize| i128::from(all.terms[i].weight >> (all.terms[i].scale - scale).min(63));
         let (own, others) = (weight(self, input), weight(other, input));
-        let parts =
-            Some((others.abs() << 16) / (own - others).abs().max(1)).filter(|_| own.signum() * others.signum() < 0)?;
+        let parts = (others.abs() << 16) / (own - others).abs().max(1);
         let rest = (1 << 16) - parts;
         let sum = |i: usize| ((parts * weight(self, i) + rest * weight(other, i)) >> 16) as i64;
-        let constant = self.constant.checked_mul(parts)?.checked_add(other.constant.checked_mul(rest)?)? >> 16;
-        let mut constant = Total(constant);
+        let mut constant =
+            Total(self.constant.checked_mul(parts)?.checked_add(other.constant.checked_mul(rest)?)? >> 16);
         constant.add(-3 * cube.sizes(), scale + cube.grid).ok()?;
         let terms = (0..self.terms.len()).map(|variable| Term { variable, weight: sum(variable), scale }).collect();
-        Some(Inequality { terms, constant: constant.0 })
+        (own.signum() * others.signum() < 0).then_some(Inequality { terms, constant: constant.0 })
     }
 }
 

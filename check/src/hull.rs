@@ -79,9 +79,6 @@ impl Hull {
     /// that costs.
     fn take(&self, row: &Row, (times, by): (i128, i32), need: i128, pulls: &mut [i128]) -> Option<i128> {
         let terms = || row.parts.iter().flat_map(|part| &part.terms);
-        if need == 0 {
-            return Some(0);
-        }
         let (mut found, mut all, mut caps) = (0, 0, vec![]);
         for &(input, weight) in terms() {
             let reach = (i128::from(weight.abs()) * i128::from(self.radius[input as usize])) >> CUT;

@@ -26,7 +26,6 @@ fn text(bytes: &[u8]) -> Result<&str, Refused> {
     std::str::from_utf8(bytes).map_err(|_| refused("a string of the message is not UTF-8"))
 }
 
-#[derive(Debug)]
 pub struct Message<'a>(Vec<(u64, Value<'a>)>);
 
 impl<'a> Message<'a> {

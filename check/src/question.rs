@@ -1,7 +1,6 @@
 //! What a certificate has to answer: a property of a network, as the bytes of two files say it.
 
-use crate::{Network, Property, Refused, digest, judge, refused, require};
-use std::any::Any;
+use crate::{Network, Property, Refused, digest, judge, refuse, refused, require};
 use std::thread;
 
 pub struct Question {
@@ -64,9 +63,7 @@ impl Question {
             }
             let mut all = Summary::default();
             for thread in started {
-                let panicked =
-                    |panic: Box<dyn Any + Send>| panic.downcast_ref().copied().unwrap_or("arithmetic failed");
-                let found = thread.join().map_err(|panic| refused(panicked(panic)))??;
+                let found = thread.join().unwrap_or_else(|_| refuse("arithmetic failed"))?;
                 all = Summary { checked: all.checked + found.checked, ..found };
             }
             Ok(all)

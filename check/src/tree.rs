@@ -20,11 +20,11 @@ impl<'j> Judge<'j> {
         }
         self.node.phase.fill(Phase::Open);
         self.changes()?;
-        self.branch(region.clone(), claim, &mut vec![], 0)
+        self.read(region.clone(), claim, &mut vec![], 0)
     }
 
     /// Reads a node and what is below it; above it are so many, and on the way phases of these neurons were fixed.
-    fn branch(
+    fn read(
         &mut self,
         mut region: Region<'j>,
         claim: &Claim,
@@ -45,7 +45,7 @@ impl<'j> Judge<'j> {
                     self.node.phase[neuron] = if is_phase { phase } else { self.node.phase[neuron] };
                     let mut part = region.clone();
                     self.cut(&mut part, neuron, side, at)?;
-                    self.branch(part, claim, way, depth + 1)?;
+                    self.read(part, claim, way, depth + 1)?;
                 }
                 if is_phase {
                     self.node.phase[neuron] = Phase::Open;
@@ -59,16 +59,16 @@ impl<'j> Judge<'j> {
             }
             "behind" => {
                 region.base = Some(self.file.below(self.net.last(), "stage")?);
-                self.contract(&mut region)?;
+                region.contract(&mut self.bounder)?;
             }
             _ => {
                 let Claim::Combination(disjunct) = claim else { return refuse("a node is for combinations alone") };
                 let rows = (0..disjunct.rows.len()).map(|row| self.row(disjunct, row)).collect::<Result<_, _>>()?;
                 region.conditions = Some(Rc::new(Conditions::new(&region, &mut self.bounder, rows)?));
-                self.contract(&mut region)?;
+                region.contract(&mut self.bounder)?;
             }
         }
-        self.branch(region, claim, way, depth + 1)
+        self.read(region, claim, way, depth + 1)
     }
 
     /// Below a cut of a neuron, for side 1, or above it, for side 0: that, and what follows from it.
@@ -76,24 +76,19 @@ impl<'j> Judge<'j> {
         let stage = self.net.starts.partition_point(|&start| start <= neuron + self.net.inputs) - 1;
         let at = if side == 0 { at } else { Dyadic { mantissa: -at.mantissa, ..at } };
         region.raise(stage, neuron, side, at.floor_scaled(region.grids[stage + 1]))?;
-        self.contract(region)
-    }
-
-    fn contract(&mut self, region: &mut Region) -> Result<(), Refused> {
-        if self.file.text.is_some() { Ok(()) } else { region.contract(&mut self.bounder) }
+        region.contract(&mut self.bounder)
     }
 
     /// Moves the bounds of undecided neurons, from a stage on, to what rules say under the bounds so far.
     fn bound_again(&mut self, region: &mut Region, from: usize) -> Result<(), Refused> {
-        let (net, is_over) = (self.net, self.file.text.is_some() || region.is_empty());
-        let from = if is_over { usize::MAX } else { from };
-        for (stage, j, _) in net.hidden().filter(|&(stage, ..)| stage >= from) {
+        let from = if region.is_empty() { usize::MAX } else { from };
+        for (stage, j, _) in self.net.hidden().filter(|&(stage, ..)| stage >= from) {
             region.refresh(stage)?;
             for rule in [Rule::Adaptive, Rule::Parallel] {
                 region.bound(&mut self.bounder, stage, j, rule)?;
             }
         }
-        region.refresh(net.last())
+        region.refresh(self.net.last())
     }
 
     /// Reads changes of parts; returns what was there before.
