@@ -80,9 +80,8 @@ pub struct Bounder<'n> {
     exponents: Vec<Option<i32>>,
     /// How often a coefficient of an input was rounded.
     rounded: i64,
-    /// That the last function is at most 0, as one of the inputs which is nowhere above it, with a term for each; if no neuron was
-    /// spread.
-    pub form: Inequality,
+    /// Of what was left of the last function the constant, and the exponent of the inputs' coefficients.
+    left: (i128, i32),
     total: Total,
     /// The neurons that are to be spread over the inputs.
     turns: Vec<Turn>,
@@ -91,7 +90,7 @@ pub struct Bounder<'n> {
 impl<'n> Bounder<'n> {
     pub fn new(net: &'n Fixed) -> Bounder<'n> {
         let (mu, exponents) = (vec![0; net.starts[net.last()]], vec![None; net.layers.len()]);
-        Bounder { net, mu, exponents, rounded: 0, form: Inequality::default(), total: Total::default(), turns: vec![] }
+        Bounder { net, mu, exponents, rounded: 0, left: (0, 0), total: Total::default(), turns: vec![] }
     }
 
     /// A lower bound of a function on a region, in units of 2^−80.
@@ -103,37 +102,40 @@ impl<'n> Bounder<'n> {
             }
         }
         let exponent = self.round_slopes(region)?;
+        let (slopes, cube) = (&self.mu[..self.net.inputs], &region.cube);
         if let Some(hull) = region.hull.as_ref().filter(|_| !self.turns.is_empty()) {
-            let slopes = &self.mu[..self.net.inputs];
             hull.spread(region, (slopes, exponent), &mut self.turns, &mut self.total)?;
-            return Ok(self.total.0);
+        } else {
+            let end = |(a, (l, u)): (&i128, (&i64, &i64))| a * i128::from(if *a > 0 { *l } else { *u });
+            let least = slopes.iter().zip(cube.lower.iter().zip(&cube.upper)).map(end).sum();
+            self.total.add(least, exponent + cube.grid)?;
         }
-        self.leave(exponent, 0);
-        Ok(self.form.least(region)?.0)
+        Ok(self.total.0)
     }
 
     /// That a function is at most 0, of what it reads.
     pub fn at_most_zero(&mut self, region: &Region, start: &Start) -> Result<Inequality, Refused> {
         self.begin(region, start)?;
-        let exponent = self.round_slopes(region)?;
-        self.leave(exponent, start.stage);
-        self.form.terms.retain(|term| term.weight != 0);
-        Ok(self.form.clone())
+        self.round_slopes(region)?;
+        let mut all = self.form(start.stage);
+        all.terms.retain(|term| term.weight != 0);
+        Ok(all)
     }
 
-    /// Makes the form of what is left of a function: of inputs, and of the stages before one. Coefficients are rounded down, since
-    /// activations are not negative.
-    fn leave(&mut self, exponent: i32, stages: usize) {
-        self.form.constant = self.total.0;
-        self.form.terms.clear();
+    /// That what is left of the last function is at most 0: of inputs, with a term for each, and of the stages before one. Of inputs
+    /// alone it is nowhere above the function, if no neuron was spread. Coefficients are rounded down, since activations are not
+    /// negative.
+    pub fn form(&self, stages: usize) -> Inequality {
+        let mut all = Inequality { terms: vec![], constant: self.left.0 };
         for part in 0..=stages {
             let variables = if part == 0 { 0 } else { self.net.starts[part - 1] }..self.net.starts[part];
             let excess = excess(&self.mu[variables.clone()]);
-            let own = if part == 0 { exponent } else { self.exponents[part].unwrap_or(WHOLE) };
+            let own = if part == 0 { self.left.1 } else { self.exponents[part].unwrap_or(WHOLE) };
             let weight = |variable: usize| (self.mu[variable] >> excess) as i64;
             let term = |variable| Term { variable, weight: weight(variable), scale: own - excess as i32 };
-            self.form.terms.extend(variables.map(term));
+            all.terms.extend(variables.map(term));
         }
+        all
     }
 
     /// Replaces what a function begins with by what that reads.
@@ -229,6 +231,7 @@ impl<'n> Bounder<'n> {
         self.total.add(-(size * i128::from(self.rounded)), exponent + cube.grid)?;
         let exponent = exponent - excess as i32;
         self.total.add(-(size * i128::from(excess > 0)), exponent + cube.grid)?;
+        self.left = (self.total.0, exponent);
         Ok(exponent)
     }
 }

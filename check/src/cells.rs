@@ -119,7 +119,7 @@ impl<'j> Judge<'j> {
             let start = self.row(rows, turn % count)?;
             let rule = [Rule::Adaptive, Rule::Node(&self.node), Rule::Parallel][turn / count];
             let least = self.bounder.bound(region, &start, rule)?;
-            forms.push(self.bounder.form.clone());
+            forms.push(self.bounder.form(0));
             if least > 0 {
                 return Ok(None);
             }

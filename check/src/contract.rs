@@ -9,7 +9,7 @@
 use crate::{Bounder, Cube, Refused, Region, Rule, Start, Total, UNIT, shift_down};
 
 /// `constant + Σ weight·variable ≤ 0`, the constant in units of 2^−80.
-#[derive(Clone, Default)]
+#[derive(Clone)]
 pub struct Inequality {
     pub terms: Vec<Term>,
     pub constant: i128,
@@ -52,17 +52,6 @@ impl Conditions {
 }
 
 impl Inequality {
-    /// The least value of its left side, rounded down.
-    pub fn least(&self, region: &Region) -> Result<Total, Refused> {
-        let mut least = Total(self.constant);
-        for term in &self.terms {
-            let (l, u, grid) = region.ends(term.variable);
-            let end = if term.weight > 0 { l } else { u };
-            least.add(i128::from(term.weight) * i128::from(end), term.scale + grid)?;
-        }
-        Ok(least)
-    }
-
     /// A mean with another one, both of all inputs alone, in which one input has next to no coefficient, since the two pull it in
     /// opposite ways. Of all means of two such a one has the greatest least value. Coefficients are rounded by less than three
     /// units, which the constant pays for at the largest inputs.
@@ -101,7 +90,7 @@ impl Region<'_> {
             for row in if moves { &[] } else { &conditions.rows[..] } {
                 for rule in [Rule::Adaptive, Rule::Parallel] {
                     bounder.bound(self, row, rule)?;
-                    moves |= self.revise(&bounder.form)?;
+                    moves |= self.revise(&bounder.form(0))?;
                 }
             }
             if self.is_void || !moves {
@@ -113,13 +102,17 @@ impl Region<'_> {
 
     /// Moves the ends of an inequality's variables to what it leaves; whether one has moved far. Nothing moves if no point is left.
     fn revise(&mut self, inequality: &Inequality) -> Result<bool, Refused> {
-        let (least, mut moves) = (inequality.least(self)?.0, false);
-        self.is_void |= least > 0;
+        let (mut least, mut moves) = (Total(inequality.constant), false);
+        for term in &inequality.terms {
+            let (l, u, grid) = self.ends(term.variable);
+            least.add(i128::from(term.weight) * i128::from(if term.weight > 0 { l } else { u }), term.scale + grid)?;
+        }
+        self.is_void |= least.0 > 0;
         let terms = if self.is_void { &[] } else { &inequality.terms[..] };
         for term in terms.iter().filter(|term| term.weight != 0) {
             let (l, u, grid) = self.ends(term.variable);
             // How far the variable may be from its end, rounded up; what is too long for a number moves nothing.
-            let Some(room) = shift_down(least, term.scale + grid - UNIT) else { continue };
+            let Some(room) = shift_down(least.0, term.scale + grid - UNIT) else { continue };
             let step = -room / i128::from(term.weight.abs()) + 1;
             let gone = i128::from(u) - i128::from(l) - step;
             if gone > 0 {

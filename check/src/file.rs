@@ -3,6 +3,7 @@
 use crate::{Dyadic, Refused, refuse, refused, require};
 use std::fmt::{self, Write};
 
+#[derive(Clone)]
 pub struct Reader<'f> {
     bytes: &'f [u8],
     pub at: usize,

@@ -9,6 +9,7 @@ use crate::{
     Start, Summary, Term, UNIT, combined, digest, refuse, refused, require, small,
 };
 use std::rc::Rc;
+use std::thread;
 
 /// Bits behind the point of the scale of a sum of two neurons, and of the largest.
 const SCALE: i32 = 40;
@@ -19,6 +20,9 @@ const RECORDS: [&str; 7] = ["end", "region", "bound", "close", "cells", "closed"
 /// Of how many leaves after each other one slice has all: cells near each other share what is known around them.
 const RUN: usize = 16;
 
+/// Bytes of a stack: trees are read by recursion, to a depth that is limited.
+const STACK: usize = 1 << 28;
+
 pub struct Judge<'j> {
     pub net: &'j Fixed,
     pub question: &'j Question,
@@ -28,7 +32,7 @@ pub struct Judge<'j> {
     /// By disjunct.
     closed: Vec<bool>,
     slice: Slice,
-    summary: &'j mut Summary,
+    summary: Summary,
 }
 
 /// What is proved: that a function is at least a value, or that the rows of a disjunct have a positive mean, with weights at each leaf
@@ -38,19 +42,37 @@ pub enum Claim<'c> {
     Combination(&'c Disjunct),
 }
 
-/// Judges the leaves of a slice, and the form of everything.
-pub fn judge(question: &Question, bytes: &[u8], slice: Slice, as_text: bool) -> Result<Summary, Refused> {
-    let mut file = Reader::new(bytes);
-    let (mut summary, widths) = header(&mut file, question)?;
-    let net = Fixed::new(&question.network, &widths, summary.arithmetic == "float32")?;
-    file.text = as_text.then(|| format!("certificate by {}, {} arithmetic", summary.generator, summary.arithmetic));
-    let (bounder, node) = (Bounder::new(&net), Node::new(net.first(net.last())));
-    let closed = vec![false; question.property.disjuncts.len()];
-    let mut judge = Judge { net: &net, question, file, bounder, node, closed, slice, summary: &mut summary };
-    let result = judge.run(bytes);
-    let (text, at) = (judge.file.text, judge.file.at);
-    result.map_err(|why| why.at(format!("record {}, at byte {at}", summary.records)))?;
-    Ok(Summary { text, ..summary })
+impl Question {
+    /// Judges the leaves of a slice, and the form of everything, on so many threads, each of which has a slice of that; or makes text of
+    /// it. A number that overflows ends a thread, and rejects.
+    pub fn judge(&self, bytes: &[u8], slice: Slice, threads: usize, as_text: bool) -> Result<Summary, Refused> {
+        let mut file = Reader::new(bytes);
+        let (head, widths) = header(&mut file, self)?;
+        let net = &Fixed::new(&self.network, &widths, head.arithmetic == "float32")?;
+        file.text = as_text.then(|| format!("certificate by {}, {} arithmetic", head.generator, head.arithmetic));
+        let run = |index: usize| {
+            let slice = Slice { index: slice.index + index * slice.count, count: slice.count * threads };
+            let (file, bounder, node) = (file.clone(), Bounder::new(net), Node::new(net.first(net.last())));
+            let (closed, summary) = (vec![false; self.property.disjuncts.len()], head.clone());
+            let mut judge = Judge { net, question: self, file, bounder, node, closed, slice, summary };
+            let result = judge.run(bytes);
+            result.map_err(|why| why.at(format!("record {}, at byte {}", judge.summary.records, judge.file.at)))?;
+            Ok(Summary { text: judge.file.text, ..judge.summary })
+        };
+        thread::scope(|scope| {
+            let mut started = vec![];
+            for index in 0..threads {
+                let thread = thread::Builder::new().stack_size(STACK).spawn_scoped(scope, move || run(index));
+                started.push(thread.map_err(|_| refused("there is no thread to judge it on"))?);
+            }
+            let mut all = Summary::default();
+            for thread in started {
+                let found: Summary = thread.join().unwrap_or_else(|_| refuse("arithmetic failed"))?;
+                all = Summary { checked: all.checked + found.checked, ..found };
+            }
+            Ok(all)
+        })
+    }
 }
 
 /// What the heading says, and the widths of the hidden stages.

@@ -31,7 +31,7 @@ use file::Reader;
 use fixed::{Fixed, ROUNDING, small};
 use goal::combined;
 use hull::{Hull, Turn};
-use judge::{Claim, Judge, judge, position};
+use judge::{Claim, Judge, position};
 use kept::kept;
 pub use number::{Dyadic, Ratio};
 use number::{bits, gcd, shift_down};

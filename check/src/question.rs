@@ -1,7 +1,6 @@
 //! What a certificate has to answer: a property of a network, as the bytes of two files say it.
 
-use crate::{Network, Property, Refused, digest, judge, refuse, refused, require};
-use std::thread;
+use crate::{Network, Property, Refused, digest, refused, require};
 
 pub struct Question {
     pub(crate) network: Network,
@@ -18,7 +17,7 @@ pub struct Slice {
 }
 
 /// What was found.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct Summary {
     pub generator: String,
     /// What it is about: `float32`, the program that evaluates the network, or `real` numbers.
@@ -29,9 +28,6 @@ pub struct Summary {
     pub checked: usize,
     pub text: Option<String>,
 }
-
-/// Bytes of a stack: trees and cells are read by recursion, to a depth that is limited.
-const STACK: usize = 1 << 28;
 
 impl Slice {
     pub const ALL: Slice = Slice { index: 0, count: 1 };
@@ -48,25 +44,5 @@ impl Question {
         let is_about_it = (asked.inputs, asked.outputs) == (network.inputs, outputs);
         require(is_about_it, "the property is not about a network of this size").map_err(|e| e.at(property.0))?;
         Ok(Question { network, property: asked, digests })
-    }
-
-    /// Judges a slice of a certificate on so many threads, each of which has a slice of that; or makes text of it. A number that
-    /// overflows ends a thread, and rejects.
-    pub fn judge(&self, certificate: &[u8], slice: Slice, threads: usize, as_text: bool) -> Result<Summary, Refused> {
-        thread::scope(|scope| {
-            let mut started = vec![];
-            for index in 0..threads {
-                let own = Slice { index: slice.index + index * slice.count, count: slice.count * threads };
-                let run = move || judge(self, certificate, own, as_text);
-                let thread = thread::Builder::new().stack_size(STACK).spawn_scoped(scope, run);
-                started.push(thread.map_err(|_| refused("there is no thread to judge it on"))?);
-            }
-            let mut all = Summary::default();
-            for thread in started {
-                let found = thread.join().unwrap_or_else(|_| refuse("arithmetic failed"))?;
-                all = Summary { checked: all.checked + found.checked, ..found };
-            }
-            Ok(all)
-        })
     }
 }

@@ -47,6 +47,8 @@ pub struct Region<'n> {
     pub conditions: Option<Rc<Conditions>>,
     /// That inequalities contradict the bounds.
     pub is_void: bool,
+    /// How many nodes of a tree are above it.
+    pub depth: usize,
 }
 
 impl Cube {
@@ -80,9 +82,9 @@ impl<'n> Region<'n> {
         // So that every side has a middle.
         cube.lower.iter_mut().zip(&cube.upper).for_each(|(l, u)| *l -= (u - *l) & 1);
         let (grids, off) = (vec![cube.grid], vec![0; net.first(net.last() + 1)]);
-        let (sides, planes, fresh, is_void) = (vec![], Rc::default(), 0, false);
+        let (sides, planes, fresh, depth, is_void) = (vec![], Rc::default(), 0, 0, false);
         let (hull, base, conditions) = (None, None, None);
-        let mut region = Region { net, cube, grids, sides, off, fresh, hull, base, planes, conditions, is_void };
+        let mut region = Region { net, cube, grids, sides, off, fresh, hull, base, planes, conditions, is_void, depth };
         for stage in 0..net.last() {
             region.refresh(stage)?;
             let width = net.layers[stage].rows.len();

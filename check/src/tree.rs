@@ -20,18 +20,13 @@ impl<'j> Judge<'j> {
         }
         self.node.phase.fill(Phase::Open);
         self.changes()?;
-        self.read(region.clone(), claim, &mut vec![], 0)
+        self.read(region.clone(), claim, &mut vec![])
     }
 
-    /// Reads a node and what is below it; above it are so many, and on the way phases of these neurons were fixed.
-    fn read(
-        &mut self,
-        mut region: Region<'j>,
-        claim: &Claim,
-        way: &mut Vec<usize>,
-        depth: usize,
-    ) -> Result<(), Refused> {
-        require(depth < DEEPEST, "a tree is too deep")?;
+    /// Reads a node and what is below it. On the way there phases of these neurons were fixed.
+    fn read(&mut self, mut region: Region<'j>, claim: &Claim, way: &mut Vec<usize>) -> Result<(), Refused> {
+        region.depth += 1;
+        require(region.depth < DEEPEST, "a tree is too deep")?;
         match self.file.kind("node", &NODES)? {
             kind @ ("leaf" | "given") => return self.leaf(&region, claim, way, kind == "given"),
             kind @ ("phases" | "cut") => {
@@ -45,7 +40,7 @@ impl<'j> Judge<'j> {
                     self.node.phase[neuron] = if is_phase { phase } else { self.node.phase[neuron] };
                     let mut part = region.clone();
                     self.cut(&mut part, neuron, side, at)?;
-                    self.read(part, claim, way, depth + 1)?;
+                    self.read(part, claim, way)?;
                 }
                 if is_phase {
                     self.node.phase[neuron] = Phase::Open;
@@ -68,7 +63,7 @@ impl<'j> Judge<'j> {
                 region.contract(&mut self.bounder)?;
             }
         }
-        self.read(region, claim, way, depth + 1)
+        self.read(region, claim, way)
     }
 
     /// Below a cut of a neuron, for side 1, or above it, for side 0: that, and what follows from it.

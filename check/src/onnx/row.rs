@@ -4,8 +4,6 @@
 //! the model's own may lie from it.
 
 use crate::{Dyadic, Refused, bits, require};
-use std::collections::BTreeMap;
-
 /// `bias + Σ coefficient · variable`, the terms ascending by variable and none with the coefficient zero.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Row {
@@ -30,22 +28,25 @@ impl Row {
     /// times the error of the row. A coefficient that vanishes while it is known only up to an error may not vanish in
     /// the model.
     pub(super) fn combination<'r>(parts: impl IntoIterator<Item = (Dyadic, &'r Row)>) -> Result<Self, Refused> {
-        let (mut sum, mut terms) = (Self::default(), BTreeMap::new());
+        let (mut sum, mut terms) = (Self::default(), Vec::new());
         for (weight, row) in parts.into_iter().filter(|(weight, _)| !weight.is_zero()) {
             sum.accumulate(&mut terms, weight, row).ok_or_else(Refused::overflow)?;
         }
-        let count = terms.len();
-        sum.terms = terms.into_iter().filter(|(_, coefficient)| !coefficient.is_zero()).collect();
+        terms.sort_by_key(|term| term.0);
+        for same in terms.chunk_by(|a, b| a.0 == b.0) {
+            let total =
+                same.iter().try_fold(Dyadic::ZERO, |sum, term| sum.add(term.1)).ok_or_else(Refused::overflow)?;
+            let is_sure = !total.is_zero() || sum.error.is_zero();
+            require(is_sure, "a coefficient vanishes, but is known only up to rounding")?;
+            sum.terms.extend((!total.is_zero()).then_some((same[0].0, total)));
+        }
         sum.terms.shrink_to_fit();
-        let is_sure = sum.terms.len() == count || sum.error.is_zero();
-        require(is_sure, "a coefficient vanishes, but is known only up to rounding")?;
         Ok(sum)
     }
 
-    fn accumulate(&mut self, terms: &mut BTreeMap<u32, Dyadic>, weight: Dyadic, row: &Row) -> Option<()> {
+    fn accumulate(&mut self, terms: &mut Vec<(u32, Dyadic)>, weight: Dyadic, row: &Row) -> Option<()> {
         for &(variable, coefficient) in &row.terms {
-            let sum = terms.entry(variable).or_default();
-            *sum = sum.add(weight.mul(coefficient)?)?;
+            terms.push((variable, weight.mul(coefficient)?));
         }
         self.bias = self.bias.add(weight.mul(row.bias)?)?;
         self.error = self.error.add(weight.abs().mul(row.error)?)?;
