@@ -1,6 +1,7 @@
 //! Changed certificates: whatever is changed, what is accepted is a proof.
 
-use super::{Case, cases};
+use super::anatomy::Anatomy;
+use super::{Case, cases, of_two_boxes};
 use pg_check::digest;
 use pg_tests::Random;
 
@@ -152,4 +153,101 @@ fn records(bytes: &[u8]) -> &[u8] {
 fn rule_at(bytes: &[u8], at: usize) -> Option<usize> {
     let is_one = bytes[at] == 2 && bytes[at + 1] < 4 && bytes[at + 2] < 128 && bytes[at + 7] == 0;
     is_one.then_some(at + 8)
+}
+
+/// The bytes with each of some ranges replaced, the digest made right.
+fn with(bytes: &[u8], mut changes: Vec<(std::ops::Range<usize>, Vec<u8>)>) -> Vec<u8> {
+    changes.sort_by_key(|(range, _)| range.start);
+    let mut changed = bytes.to_vec();
+    for (range, new) in changes.into_iter().rev() {
+        changed.splice(range, new);
+    }
+    sealed(changed)
+}
+
+/// Every field of a file by itself: one more, one less, another sign or the highest bit that its kind has.
+fn field_changes(bytes: &[u8], found: &Anatomy) -> Vec<Vec<u8>> {
+    let body = bytes.len() - 32;
+    let fields = found.fields.iter().filter(|field| field.end <= body);
+    let changes = fields.flat_map(|field| {
+        let (first, last) = (field.start, field.end - 1);
+        [
+            (first, bytes[first] ^ 1),
+            (first, bytes[first].wrapping_add(2) & 127),
+            (last, bytes[last] ^ 64),
+            (last, bytes[last] ^ 128),
+        ]
+    });
+    changes.map(|(at, byte)| with(bytes, vec![(at..at + 1, vec![byte])])).collect()
+}
+
+/// Children of every node exchanged, one of them left out, or one in the place of the other.
+fn tree_changes(bytes: &[u8], found: &Anatomy) -> Vec<Vec<u8>> {
+    let changes = found.children.iter().flat_map(|[a, b]| {
+        let (first, second) = (bytes[a.clone()].to_vec(), bytes[b.clone()].to_vec());
+        [
+            vec![(a.clone(), second.clone()), (b.clone(), first.clone())],
+            vec![(a.clone(), vec![])],
+            vec![(b.clone(), vec![])],
+            vec![(a.clone(), second)],
+            vec![(b.clone(), first)],
+        ]
+    });
+    changes.map(|changes| with(bytes, changes)).collect()
+}
+
+/// Every record left out, or exchanged with the next one.
+fn record_changes(bytes: &[u8], found: &Anatomy) -> Vec<Vec<u8>> {
+    let records = found.regions.iter().flat_map(|region| region.windows(2).chain(region.chunks(1)));
+    let changes = records.map(|some| match some {
+        [a, b] => vec![(a.clone(), bytes[b.clone()].to_vec()), (b.clone(), bytes[a.clone()].to_vec())],
+        _ => vec![(some[0].clone(), vec![])],
+    });
+    changes.map(|changes| with(bytes, changes)).collect()
+}
+
+/// What the first judge accepts of the changes the second one has to accept; how many there are.
+fn accepted(case: &Case, changes: Vec<Vec<u8>>) -> usize {
+    let fine: Vec<Vec<u8>> =
+        changes.into_iter().filter(|bytes| *bytes != case.certificate && case.judge(bytes).is_ok()).collect();
+    for bytes in fine.iter().step_by(fine.len() / 3 + 1) {
+        assert_ne!(case.second_opinion(bytes), Some(false), "accepted, but no proof:\n{}", case.text());
+    }
+    fine.len()
+}
+
+/// Numbers of slopes and multipliers, and cuts of cells, may be others; what a tree covers may not.
+#[test]
+fn changes_of_fields_children_and_records_are_rejected_or_still_are_proofs() {
+    std::panic::set_hook(Box::new(|_| ()));
+    let (mut tried, mut fine) = ([0; 3], [0; 3]);
+    for case in cases().iter().filter(|case| case.certificate.len() < 2_000).step_by(4) {
+        let found = Anatomy::of(&case.certificate, &case.property);
+        let changes = [field_changes, tree_changes, record_changes].map(|of| of(&case.certificate, &found));
+        for (kind, changes) in changes.into_iter().enumerate() {
+            tried[kind] += changes.len();
+            fine[kind] += accepted(case, changes);
+        }
+    }
+    let _ = std::panic::take_hook();
+    eprintln!("of changed fields, children and records {fine:?} of {tried:?} are accepted");
+    assert!(tried.iter().zip([1_000, 50, 100]).all(|(tried, least)| *tried > least), "{tried:?}");
+    assert!(tried.iter().zip(&fine).all(|(tried, fine)| 2 * fine < *tried), "{fine:?} of {tried:?}");
+}
+
+/// Bounds that were proved on one box are none on another one.
+#[test]
+fn bounds_of_another_region_are_rejected() {
+    let case = of_two_boxes();
+    let found = Anatomy::of(&case.certificate, &case.property);
+    let [first, second] = &found.regions[..] else { panic!("{} regions", found.regions.len()) };
+    let bounds = |records: &[std::ops::Range<usize>]| {
+        let mut all = records.iter().filter(|record| case.certificate[record.start] == 2);
+        (all.next().expect("a bound").start, all.next_back().expect("another").end)
+    };
+    let ((a, b), (c, d)) = (bounds(first), bounds(second));
+    let bytes = &case.certificate;
+    let exchanged = with(bytes, vec![(a..b, bytes[c..d].to_vec()), (c..d, bytes[a..b].to_vec())]);
+    assert!(case.judge(&exchanged).is_err());
+    assert_ne!(case.second_opinion(&exchanged), Some(true));
 }
