@@ -1,5 +1,8 @@
 //! A part of a root's box, and what becomes of it.
 
+use super::question::{Root, RootGoal};
+use crate::search::proof::Ticket;
+
 /// A box, and the goals of its root that are open there.
 #[derive(Clone, Debug)]
 pub struct Cell {
@@ -19,6 +22,21 @@ impl Cell {
     /// Where a side is halved.
     pub fn middle(&self, input: usize) -> f64 {
         self.lower[input] + (self.upper[input] - self.lower[input]) / 2.0
+    }
+}
+
+/// A cell and the ticket of each of its open goals.
+pub struct OpenCell {
+    pub cell: Cell,
+    pub tickets: Vec<Ticket>,
+}
+
+impl OpenCell {
+    /// Adds a goal to a root and to its cell.
+    pub fn add<'a>(&mut self, root: &mut Root<'a>, (goal, ticket): (RootGoal<'a>, Ticket)) {
+        self.cell.open.push(root.goals.len());
+        self.tickets.push(ticket);
+        root.goals.push(goal);
     }
 }
 
