@@ -106,7 +106,8 @@ impl<'n> Bounder<'n> {
         if let Some(hull) = region.hull.as_ref().filter(|_| !self.turns.is_empty()) {
             hull.spread(region, (slopes, exponent), &mut self.turns, &mut self.total)?;
         } else {
-            let end = |(a, (l, u)): (&i128, (&i64, &i64))| a * i128::from(if *a > 0 { *l } else { *u });
+            let end =
+                |(a, (l, u)): (&i128, (&i64, &i64))| i128::from(*a as i64) * i128::from(if *a > 0 { *l } else { *u });
             let least = slopes.iter().zip(cube.lower.iter().zip(&cube.upper)).map(end).sum();
             self.total.add(least, exponent + cube.grid)?;
         }
@@ -243,8 +244,8 @@ const FINEST: i32 = 60;
 
 /// By how many bits the largest number is too long.
 fn excess(numbers: &[i128]) -> u32 {
-    let largest = numbers.iter().map(|number| number.unsigned_abs()).max().unwrap_or(0);
-    (128 - largest.leading_zeros()).saturating_sub(BITS)
+    let all_bits = numbers.iter().fold(0, |all, number| all | number.unsigned_abs());
+    (128 - all_bits.leading_zeros()).saturating_sub(BITS)
 }
 
 /// A given number times a factor, in units of 2^−exponent, rounded down.

@@ -53,7 +53,7 @@ impl Row {
     fn new(
         row: &crate::Row,
         [scale, bias_scale]: [i32; 2],
-        starts: &[usize],
+        (starts, numbers): (&[usize], &[u32]),
         is_float32: bool,
     ) -> Result<Row, Refused> {
         let (mut parts, mut is_exact) = (Vec::<Part>::new(), true);
@@ -63,10 +63,11 @@ impl Row {
             if low == 0 && is_exact {
                 continue;
             }
-            let source = starts.partition_point(|&start| start <= *column as usize);
+            let column = numbers[*column as usize];
+            let source = starts.partition_point(|&start| start <= column as usize);
             match parts.last_mut().filter(|part| part.source == source) {
-                Some(part) => part.terms.push((*column, low)),
-                None => parts.push(Part { source, terms: vec![(*column, low)] }),
+                Some(part) => part.terms.push((column, low)),
+                None => parts.push(Part { source, terms: vec![(column, low)] }),
             }
         }
         let error = small(row.error.ceil_scaled(scale))? + i64::from(!is_exact);
@@ -79,12 +80,12 @@ impl Row {
 }
 
 impl Layer {
-    fn new(rows: &[crate::Row], starts: &[usize], is_float32: bool) -> Result<Layer, Refused> {
+    fn new(rows: &[&crate::Row], places: (&[usize], &[u32]), is_float32: bool) -> Result<Layer, Refused> {
         let weights = rows.iter().flat_map(|row| row.terms.iter().map(|(_, weight)| weight));
         let scale = WEIGHT_BITS - weights.map(size).max().unwrap_or(0);
         let biases = rows.iter().flat_map(|row| [&row.bias, &row.error]);
         let bias_scale = BIAS_BITS - biases.map(size).max().unwrap_or(0);
-        let rows = rows.iter().map(|row| Row::new(row, [scale, bias_scale], starts, is_float32));
+        let rows = rows.iter().map(|row| Row::new(row, [scale, bias_scale], places, is_float32));
         let rows = rows.collect::<Result<Vec<_>, _>>()?;
         let reads_inputs_alone = rows.iter().flat_map(|row| &row.parts).all(|part| part.source == 0);
         Ok(Layer { scale, bias_scale, rows, reads_inputs_alone })
@@ -94,12 +95,13 @@ impl Layer {
 impl Fixed {
     /// With so many neurons of each hidden stage: all, or those that are read.
     pub fn new(network: &Network, widths: &[usize], is_float32: bool) -> Result<Fixed, Refused> {
-        let stages = kept(network, widths)?;
+        let (stages, numbers) = kept(network, widths)?;
         let mut starts = vec![network.inputs];
         for rows in &stages {
             starts.push(starts[starts.len() - 1] + rows.len());
         }
-        let layers = stages.iter().map(|rows| Layer::new(rows, &starts, is_float32)).collect::<Result<_, _>>()?;
+        let layers = stages.iter().map(|rows| Layer::new(rows, (&starts, &numbers), is_float32));
+        let layers = layers.collect::<Result<_, _>>()?;
         Ok(Fixed { inputs: network.inputs, layers, starts })
     }
 

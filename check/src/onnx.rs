@@ -12,6 +12,7 @@ mod row;
 mod tensor;
 
 use std::collections::HashMap;
+use std::sync::Arc;
 
 use ops::Attributes;
 pub use row::Row;
@@ -28,7 +29,7 @@ const OPSETS: std::ops::RangeInclusive<i64> = 7..=24;
 pub struct Network {
     pub inputs: usize,
     /// The elements of one Relu's input, or of the output, in row-major order.
-    pub stages: Vec<Vec<Row>>,
+    pub stages: Vec<Arc<Vec<Row>>>,
 }
 
 impl Network {
@@ -55,7 +56,7 @@ impl Network {
         let outputs = graph.messages(12, VALUE_INFO)?;
         let [output] = &outputs[..] else { return refuse("the graph has not one output, as is supported") };
         let output = run.value(output.text(1)?).map_err(|fault| fault.at("the graph's output"))?;
-        run.stages.push(output.rows().to_vec());
+        run.stages.push(output.rows());
         Ok(Self { inputs, stages: run.stages })
     }
 }
@@ -71,7 +72,7 @@ fn is_standard(domain: &str) -> bool {
 struct Run<'a> {
     /// How many there are so far.
     variables: usize,
-    stages: Vec<Vec<Row>>,
+    stages: Vec<Arc<Vec<Row>>>,
     values: HashMap<&'a str, Tensor<'a>>,
     /// The terms of all values and stages so far.
     terms: usize,
@@ -151,7 +152,7 @@ impl<'a> Run<'a> {
     fn relu(&mut self, input: &Tensor) -> Result<Tensor<'a>, Refused> {
         self.charge(input.terms())?;
         require(input.constants().is_err(), "the input is constant")?;
-        self.stages.push(input.rows().to_vec());
+        self.stages.push(input.rows());
         self.new_variables(input.shape.clone())
     }
 

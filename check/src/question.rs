@@ -40,7 +40,7 @@ impl Question {
         let network = Network::read(model.1).map_err(|e| e.at(model.0))?;
         let text = std::str::from_utf8(property.1).map_err(|_| refused("this is no text").at(property.0))?;
         let asked = Property::read(text).map_err(|e| e.at(property.0))?;
-        let outputs = network.stages.last().map_or(0, Vec::len);
+        let outputs = network.stages.last().map_or(0, |rows| rows.len());
         let is_about_it = (asked.inputs, asked.outputs) == (network.inputs, outputs);
         require(is_about_it, "the property is not about a network of this size").map_err(|e| e.at(property.0))?;
         Ok(Question { network, property: asked, digests })

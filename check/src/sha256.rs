@@ -16,14 +16,11 @@ fn roots<const N: usize>(power: u32) -> [u32; N] {
 pub fn digest(message: &[u8]) -> [u8; 32] {
     let (mut state, round) = (roots::<8>(2), roots::<64>(3));
     let (blocks, rest) = message.as_chunks::<64>();
-    for block in blocks {
-        compress(&mut state, &round, block);
-    }
     let mut tail = rest.to_vec();
     tail.push(0x80);
     tail.resize(if tail.len() > 56 { 120 } else { 56 }, 0);
     tail.extend((message.len() as u64).wrapping_mul(8).to_be_bytes());
-    for block in tail.as_chunks::<64>().0 {
+    for block in blocks.iter().chain(tail.as_chunks().0) {
         compress(&mut state, &round, block);
     }
     let mut digest = [0; 32];

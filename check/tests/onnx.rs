@@ -111,8 +111,8 @@ fn gemm_and_relu_make_stages() {
         [tensor("w", &[3, 2], &[2, 4, 0, 1, -3, 0]), tensor("b", &[3], &[1, 0, -5]), tensor("v", &[3, 1], &[2, 0, 6])];
     let network = read(&[0, 2], &nodes, &tensors);
     assert_eq!((network.inputs, network.stages.len()), (2, 2));
-    assert_eq!(network.stages[0], [row(&[(0, 2), (1, 4)], 1), row(&[(1, 1)], 0), row(&[(0, -3)], -5)]);
-    assert_eq!(network.stages[1], [row(&[(2, 2), (4, 6)], 0)]);
+    assert_eq!(*network.stages[0], [row(&[(0, 2), (1, 4)], 1), row(&[(1, 1)], 0), row(&[(0, -3)], -5)]);
+    assert_eq!(*network.stages[1], [row(&[(2, 2), (4, 6)], 0)]);
 }
 
 #[test]
@@ -127,20 +127,20 @@ fn affine_operators_compose_and_what_cancels_is_dropped() {
     ];
     let network = read(&[1, 2], &nodes, &[tensor("two", &[], &[4]), tensor("one", &[1, 2], &[2, 1])]);
     assert_eq!(network.stages.len(), 1);
-    assert_eq!(network.stages[0], [row(&[(0, -2)], 2), row(&[(1, -2)], 1), row(&[], 0), row(&[], 0)]);
+    assert_eq!(*network.stages[0], [row(&[(0, -2)], 2), row(&[(1, -2)], 1), row(&[], 0), row(&[], 0)]);
 }
 
 #[test]
 fn a_relu_at_the_end_is_followed_by_the_identity() {
     let network = read(&[1, 2], &[node("Relu", &["x"], "y", &[])], &[]);
     assert_eq!(network.stages.len(), 2);
-    assert_eq!(network.stages[1], [Row::variable(2), Row::variable(3)]);
+    assert_eq!(*network.stages[1], [Row::variable(2), Row::variable(3)]);
 }
 
 #[test]
 fn a_constant_matrix_may_stand_before_a_vector() {
     let network = read(&[2], &[node("MatMul", &["w", "x"], "y", &[])], &[tensor("w", &[3, 2], &[1, 2, 3, 4, 5, 6])]);
-    assert_eq!(network.stages[0], [row(&[(0, 1), (1, 2)], 0), row(&[(0, 3), (1, 4)], 0), row(&[(0, 5), (1, 6)], 0)]);
+    assert_eq!(*network.stages[0], [row(&[(0, 1), (1, 2)], 0), row(&[(0, 3), (1, 4)], 0), row(&[(0, 5), (1, 6)], 0)]);
 }
 
 #[test]
@@ -149,7 +149,7 @@ fn broadcasting_pairs_by_the_last_axes() {
     let nodes = [node("Mul", &["w", "x"], "z", &[]), node("Sub", &["b", "z"], "y", &[])];
     let expected = [(0, -2, 1), (1, -2, 2), (2, -2, 3), (3, -4, 1), (4, -4, 2), (5, -4, 3)];
     let expected = expected.map(|(variable, weight, bias)| row(&[(variable, weight)], bias));
-    assert_eq!(read(&[1, 2, 3], &nodes, &weights).stages[0], expected);
+    assert_eq!(*read(&[1, 2, 3], &nodes, &weights).stages[0], expected);
 }
 
 #[test]
@@ -166,7 +166,7 @@ fn convolution_pads_and_strides() {
     )];
     let tensors = [tensor("w", &[1, 1, 1, 3], &[2, 4, 6]), tensor("b", &[1], &[1])];
     let network = read(&[1, 1, 1, 4], &plain, &tensors);
-    assert_eq!(network.stages[0], [row(&[(0, 4), (1, 6)], 1), row(&[(1, 2), (2, 4), (3, 6)], 1)]);
+    assert_eq!(*network.stages[0], [row(&[(0, 4), (1, 6)], 1), row(&[(1, 2), (2, 4), (3, 6)], 1)]);
 
     let deep = [node("Conv", &["x", "w"], "y", &[attribute("pads", 7).ints(8, &[0, 0, 1, 0])])];
     let weights = [tensor("w", &[2, 2, 2, 1], &[1, 2, 3, 4, 5, 6, 7, 8])];
@@ -177,7 +177,7 @@ fn convolution_pads_and_strides() {
         row(&[(0, 5), (1, 6), (2, 7), (3, 8)], 0),
         row(&[(1, 5), (3, 7)], 0),
     ];
-    assert_eq!(network.stages[0], expected);
+    assert_eq!(*network.stages[0], expected);
 
     let refused = [
         (attribute("group", 2).int(3, 2), "groups"),
@@ -200,7 +200,7 @@ fn groups_of_channels_are_apart() {
     let groups = attribute("group", 2).int(3, 2);
     let network = read(&[1, 2, 1, 2], &[node("Conv", &["x", "w"], "y", &[groups])], &weights);
     let expected: Vec<Row> = (0..4).map(|i| row(&[(i, if i < 2 { 2 } else { 6 })], 0)).collect();
-    assert_eq!(network.stages[0], expected);
+    assert_eq!(*network.stages[0], expected);
 }
 
 /// Windows of three in a row, one step apart: what two of them compare first is compared once.
@@ -247,7 +247,7 @@ fn elements_are_moved_where_they_belong() {
         [integers("from", &[from]), integers("to", &[to]), integers("axes", &[-1]), integers("step", &[step])]
     };
     let network = read(&[2, 3], &picked, &bounds(1, i64::MAX, 1));
-    assert_eq!(network.stages[0], [1, 2, 4, 5].map(Row::variable));
+    assert_eq!(*network.stages[0], [1, 2, 4, 5].map(Row::variable));
     assert!(refusal(&[2, 3], &picked, &bounds(-1, 3, 1)).contains("from the back"));
     assert!(refusal(&[2, 3], &picked, &bounds(0, 3, 2)).contains("steps of 1"));
     assert!(refusal(&[2, 3], &picked, &bounds(2, 2, 1)).contains("elements"));
@@ -259,7 +259,7 @@ fn elements_are_moved_where_they_belong() {
         node("Concat", &["r", "r"], "y", &[attribute("axis", 2).int(3, 1)]),
     ];
     let network = read(&[2, 2], &shaped, &[]);
-    assert_eq!(network.stages[0], [0, 1, 0, 1, 2, 3, 2, 3].map(Row::variable));
+    assert_eq!(*network.stages[0], [0, 1, 0, 1, 2, 3, 2, 3].map(Row::variable));
 }
 
 #[test]
@@ -297,7 +297,7 @@ fn what_is_not_understood_is_refused_by_name() {
         (node("Add", &["x", "shape"], "y", &[]), "integers"),
         (node("Gemm", &["x", "square"], "y", &[attribute("beta", 1)]), "`beta`"),
         (node("Gemm", &["x", "square"], "y", &[attribute("transA", 2).int(3, 1)]), "`transA`"),
-        (node("Gemm", &["x", "square", "square"], "y", &[]), "too large"),
+        (node("Gemm", &["x", "square", "square"], "y", &[]), "what is added is larger"),
         (node("Relu", &["x"], "y", &[attribute("alpha", 2).int(3, 1)]), "`alpha`"),
         (node("Flatten", &["x"], "y", &[attribute("axis", 1)]), "wrong type"),
         (node("Flatten", &["x"], "y", &[attribute("axis", 2).int(3, 9)]), "`axis` is 9"),

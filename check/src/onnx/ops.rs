@@ -25,8 +25,8 @@ pub(super) fn run<'a>(operator: &str, inputs: &[Tensor<'a>], attributes: &mut At
         ("Div", [a, b]) => scaled(a, b, |row, divisor| {
             row.divided(divisor, true).ok_or_else(|| refused("it divides by zero, or the quotient is too long"))
         }),
-        ("MatMul", [a, b]) if b.shape.len() == 1 => matmul(b, a, true),
-        ("MatMul", [a, b]) => matmul(a, b, false),
+        ("MatMul", [a, b]) if b.shape.len() == 1 => matmul(b, a, true, &[]),
+        ("MatMul", [a, b]) => matmul(a, b, false, &[]),
         ("Gemm", [a, b, c @ ..]) if c.len() <= 1 => gemm(a, b, c, attributes),
         ("Conv", [x, w, b @ ..]) if b.len() <= 1 => conv(x, w, b, attributes),
         ("BatchNormalization", [x, of @ ..]) if of.len() == 4 => normalised(x, of, attributes),
@@ -109,11 +109,8 @@ fn axis(axis: i64, rank: usize) -> Result<usize, Refused> {
 
 /// Combines the places of two tensors that broadcasting pairs. One of them has the shape of the result.
 fn elementwise<'a>(a: &Tensor, b: &Tensor, combine: impl Fn(usize, usize) -> Result<Row, Refused>) -> Computed<'a> {
-    let size = |tensor: &Tensor| (tensor.shape.len(), count(&tensor.shape).unwrap_or(0));
-    let (from, to) = if size(a) < size(b) { (a, b) } else { (b, a) };
-    let mut axes = from.shape.iter().rev().zip(to.shape.iter().rev());
-    let do_match = axes.all(|(&own, &size)| own == 1 || own == size);
-    require(do_match, format!("the shape {:?} does not match {:?}", from.shape, to.shape))?;
+    let (from, to) = if a.broadcasts(&b.shape) { (a, b) } else { (b, a) };
+    require(from.broadcasts(&to.shape), format!("the shape {:?} does not match {:?}", from.shape, to.shape))?;
     Tensor::build(to.shape.clone(), |place| {
         let index = index(&to.shape, place);
         combine(a.place(&index), b.place(&index))
@@ -136,18 +133,22 @@ fn mul<'a>(a: &Tensor, factors: &Tensor) -> Computed<'a> {
     scaled(a, factors, |row, factor| Row::combination([(factor, row)]))
 }
 
-/// Every vector along the last axis times a constant matrix, which is given row by row or, if turned, column by column.
-fn matmul<'a>(a: &Tensor, b: &Tensor, is_turned: bool) -> Computed<'a> {
+/// Every vector along the last axis times a constant matrix, which is given row by row or, if turned, column by column, and what is
+/// added to that.
+fn matmul<'a>(a: &Tensor, b: &Tensor, is_turned: bool, added: &[Tensor]) -> Computed<'a> {
     let (&[.., inner], &[height, width]) = (&a.shape[..], &b.shape[..]) else {
         return refuse(format!("tensors of the shapes {:?} and {:?} are not multiplied", a.shape, b.shape));
     };
     let (rows, columns) = if is_turned { (width, height) } else { (height, width) };
     require(inner == rows, format!("vectors of length {inner} do not fit a matrix of {rows} rows"))?;
-    let (vectors, weights) = (a.rows(), b.constants()?);
-    Tensor::build([&a.shape[..a.shape.len() - 1], &[columns]].concat(), |place| {
+    let (vectors, weights, more) = (a.rows(), b.constants()?, added.iter().map(Tensor::rows).collect::<Vec<_>>());
+    let shape = [&a.shape[..a.shape.len() - 1], &[columns]].concat();
+    require(added.iter().all(|c| c.broadcasts(&shape)), "what is added is larger than the product, or does not match")?;
+    Tensor::build(shape.clone(), |place| {
         let (first, column) = (place / columns * inner, place % columns);
         let weight = |k: usize| weights(if is_turned { column * width + k } else { k * width + column });
-        Row::combination((0..inner).map(|k| (weight(k), &vectors[first + k])))
+        let more = added.iter().zip(&more).map(|(c, rows)| (Dyadic::ONE, &rows[c.place(&index(&shape, place))]));
+        Row::combination((0..inner).map(|k| (weight(k), &vectors[first + k])).chain(more))
     })
 }
 
@@ -158,9 +159,8 @@ fn gemm<'a>(a: &Tensor, b: &Tensor, c: &[Tensor], attributes: &mut Attributes<'_
     require(factors == [ONE; 2], "`alpha` or `beta` is not 1")?;
     attributes.expect("transA", 0, 0)?;
     let is_turned = attributes.int("transB", 0)? != 0;
-    let product = matmul(a, b, is_turned)?;
-    let sum = c.iter().try_fold(product.clone(), |sum, c| add(&sum, Dyadic::ONE, c))?;
-    if sum.shape == product.shape && a.shape.len() == 2 { Ok(sum) } else { refuse("A is no matrix, or C too large") }
+    require(a.shape.len() == 2, "A is no matrix")?;
+    matmul(a, b, is_turned, c)
 }
 
 /// How many windows slide over a plane each way, and of each, in the order of the outputs, what is inside of the plane: places of

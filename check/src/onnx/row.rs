@@ -28,11 +28,13 @@ impl Row {
     /// times the error of the row. A coefficient that vanishes while it is known only up to an error may not vanish in
     /// the model.
     pub(super) fn combination<'r>(parts: impl IntoIterator<Item = (Dyadic, &'r Row)>) -> Result<Self, Refused> {
-        let (mut sum, mut terms) = (Self::default(), Vec::new());
-        for (weight, row) in parts.into_iter().filter(|(weight, _)| !weight.is_zero()) {
+        let parts = parts.into_iter();
+        let (mut sum, mut terms) = (Self::default(), Vec::with_capacity(parts.size_hint().0));
+        for (weight, row) in parts.filter(|(weight, _)| !weight.is_zero()) {
             sum.accumulate(&mut terms, weight, row).ok_or_else(Refused::overflow)?;
         }
         terms.sort_by_key(|term| term.0);
+        sum.terms.reserve(terms.len());
         for same in terms.chunk_by(|a, b| a.0 == b.0) {
             let total =
                 same.iter().try_fold(Dyadic::ZERO, |sum, term| sum.add(term.1)).ok_or_else(Refused::overflow)?;

@@ -1,7 +1,7 @@
 //! Tensors of affine forms, and the constant ones that a model stores.
 
 use crate::{Dyadic, Message, Refused, refuse, refused, require};
-use std::rc::Rc;
+use std::sync::Arc;
 
 use super::row::Row;
 
@@ -23,12 +23,12 @@ pub(super) struct Tensor<'a> {
 enum Data<'a> {
     /// float32 numbers as they are in the file, so that large weights stay as small as there.
     Floats(&'a [[u8; 4]]),
-    Rows(Rc<Vec<Row>>),
+    Rows(Arc<Vec<Row>>),
 }
 
 impl<'a> Tensor<'a> {
     pub(super) fn new(shape: Vec<usize>, rows: Vec<Row>) -> Self {
-        Self { shape, data: Data::Rows(Rc::new(rows)), is_integer: false }
+        Self { shape, data: Data::Rows(Arc::new(rows)), is_integer: false }
     }
 
     /// The tensor whose element at each place is given.
@@ -50,6 +50,12 @@ impl<'a> Tensor<'a> {
         Ok(Self { shape, ..self.clone() })
     }
 
+    /// Whether broadcasting makes it a tensor of this shape.
+    pub(super) fn broadcasts(&self, shape: &[usize]) -> bool {
+        let mut axes = self.shape.iter().rev().zip(shape.iter().rev());
+        self.shape.len() <= shape.len() && axes.all(|(&own, &size)| own == 1 || own == size)
+    }
+
     /// The place of the element at an index. Broadcasting is in it: leading axes may be missing, and there is the one element of an
     /// axis of size 1 everywhere.
     pub(super) fn place(&self, index: &[usize]) -> usize {
@@ -58,10 +64,10 @@ impl<'a> Tensor<'a> {
         self.shape.iter().zip(index).fold(0, step)
     }
 
-    pub(super) fn rows(&self) -> Rc<Vec<Row>> {
+    pub(super) fn rows(&self) -> Arc<Vec<Row>> {
         match &self.data {
             Data::Rows(rows) => rows.clone(),
-            Data::Floats(floats) => Rc::new(floats.iter().filter_map(float).map(Row::constant).collect()),
+            Data::Floats(floats) => Arc::new(floats.iter().filter_map(float).map(Row::constant).collect()),
         }
     }
 
