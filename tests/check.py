@@ -310,7 +310,7 @@ class Network:
             elif u <= 0 or not m:
                 continue
             elif hull is not None and m < 0 and l < 0 and all(s == 0 for s, _ in self.reads[k][j]):
-                hull.append((-max(self.ends(k, j, b)[1], 0), k, j, m))
+                hull.append((self.off(k, j, b) - (most := self.ends(k, j, b)[1]), k, j, m * -max(most, 0), m))
                 continue
             else:
                 v = (m if l >= 0 else (slope if m > 0 else PARALLEL)((k, j), m, l, u)) // D
@@ -324,8 +324,8 @@ class Network:
         width = [u - l for l, u in zip(b[0][0], b[1][0])]
         pull, const = [m * w for m, w in zip(form[1].values(), width)], 2 * least(form, b)  # over 2·D·R², as all that follows
         const += sum(map(abs, pull))
-        for u, k, j, m in sorted(hull):
-            N, row = m * u, [self.reads[k][j].get((0, i), 0) for i in range(self.size[0])]
+        for _, k, j, N, m in sorted(hull):
+            row = [self.reads[k][j].get((0, i), 0) for i in range(self.size[0])]
             cap = [-m * abs(a) * w // self.D for a, w in zip(row, width)]
             free = [min(max(p if a > 0 else -p, 0), c) for p, a, c in zip(pull, row, cap)]
             F, C = sum(free), sum(cap)

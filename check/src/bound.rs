@@ -104,7 +104,7 @@ impl<'n> Bounder<'n> {
         let exponent = self.round_slopes(region)?;
         let (slopes, cube) = (&self.mu[..self.net.inputs], &region.cube);
         if let Some(hull) = region.hull.as_ref().filter(|_| !self.turns.is_empty()) {
-            hull.spread(region, (slopes, exponent), &mut self.turns, &mut self.total)?;
+            self.total.add(hull.spread(region, (slopes, exponent), &mut self.turns)?.0, UNIT)?;
         } else {
             let end =
                 |(a, (l, u)): (&i128, (&i64, &i64))| i128::from(*a as i64) * i128::from(if *a > 0 { *l } else { *u });

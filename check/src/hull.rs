@@ -45,22 +45,17 @@ impl Hull {
         Hull { centre, radius, sides: region.sides.clone() }
     }
 
-    /// The least over the box of coefficients a of the inputs, in units of 2^−exponent, with the neurons spread: added to the
-    /// total.
-    pub fn spread(
-        &self,
-        region: &Region,
-        (a, exponent): (&[i128], i32),
-        turns: &mut [Turn],
-        total: &mut Total,
-    ) -> Result<(), Refused> {
-        let own = exponent + region.cube.grid;
+    /// The least over the box of coefficients a of the inputs, in units of 2^−exponent, with the neurons spread.
+    pub fn spread(&self, region: &Region, (a, exponent): (&[i128], i32), turns: &mut [Turn]) -> Result<Total, Refused> {
+        let (mut total, own) = (Total::default(), exponent + region.cube.grid);
         let grid = |turn: &Turn| region.grids[turn.stage + 1];
         let sides = |turn: &Turn| self.sides[region.net.first(turn.stage) + turn.j].map(i128::from);
         let product = |of: &[i64]| a.iter().zip(of).map(|(a, &c)| a * i128::from(c)).collect::<Vec<_>>();
         total.add(product(&self.centre).iter().sum(), own)?;
         let wide = product(&self.radius);
-        turns.sort_by_cached_key(|turn| Reverse(shift_down(-sides(turn)[1], UNIT - grid(turn)).unwrap_or(i128::MAX)));
+        let off = |turn: &Turn| region.off[region.net.first(turn.stage) + turn.j];
+        let largest = |turn: &Turn| shift_down(-sides(turn)[1], UNIT - grid(turn))?.checked_sub(off(turn));
+        turns.sort_by_cached_key(|turn| Reverse(largest(turn).unwrap_or(i128::MAX)));
         let down = |value: i128, from: i32| pull(value, PULL - from).ok_or_else(Refused::overflow);
         let mut pulls = wide.iter().map(|&pull| down(pull, own)).collect::<Result<Vec<_>, _>>()?;
         // Every pull was rounded by less than a unit.
@@ -72,7 +67,8 @@ impl Hull {
             cost += self.take(&layer.rows[turn.j], (times, by), need, &mut pulls).ok_or_else(Refused::overflow)?;
         }
         cost += pulls.iter().map(|pull| pull.abs()).sum::<i128>();
-        total.add(-cost, PULL)
+        total.add(-cost, PULL)?;
+        Ok(total)
     }
 
     /// Takes what a neuron needs of the pulls, a unit of which is `by` bits finer than one of times a cut reach; returns what

@@ -86,8 +86,15 @@ impl Hull {
         let width = compact.inputs();
         let is_sparse = is_sparse(open.iter().map(|&neuron| map(neuron).len()).sum(), open.len(), width);
         let found = |(k, index)| neuron(compact, k, index, map((k, index)), is_sparse);
-        let mut rows: Vec<(Neuron, Need, Vec<Entry>)> = open.into_iter().map(found).collect();
-        rows.sort_by(|(a, ..), (b, ..)| b.half.total_cmp(&a.half));
+        // In float64, so that whoever finds the order again, with other roundings, finds the same one.
+        let largest = |(k, index): (usize, usize)| {
+            let end = |ends: &[f64], &Entry { row, value }: &Entry| f64::from(value) * ends[row as usize];
+            let most = |entry| end(&live.input.0, entry).max(end(&live.input.1, entry));
+            f64::from(compact.stages[k].bias[index]) + map((k, index)).iter().map(most).sum::<f64>()
+        };
+        let mut order: Vec<(f64, (usize, usize))> = open.into_iter().map(|place| (largest(place), place)).collect();
+        order.sort_by(|(a, _), (b, _)| b.total_cmp(a));
+        let rows: Vec<(Neuron, Need, Vec<Entry>)> = order.into_iter().map(|(_, place)| found(place)).collect();
         let mut listed = Listed::new(width);
         rows.iter().for_each(|(.., reaches)| listed.push(reaches.iter().copied()));
         let (neurons, needs) = rows.into_iter().map(|(neuron, need, _)| (neuron, need)).unzip();
