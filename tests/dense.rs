@@ -27,7 +27,7 @@ pub fn dense(random: &mut Random, widths: &[usize]) -> Vec<u8> {
 }
 
 /// The outputs at many points of [−r, r]ⁿ, of which some are corners.
-fn outputs(model: &[u8], random: &mut Random, radius: f32) -> Vec<Vec<f32>> {
+fn seen(model: &[u8], random: &mut Random, radius: f32) -> Vec<Vec<f32>> {
     let network = Interpreter::new(compile_bytes(model).unwrap());
     let inputs = network.shape().inputs;
     let mut point = || {
@@ -54,10 +54,23 @@ pub fn over_box(inputs: usize, outputs: usize, radius: f32) -> String {
 pub fn question(seed: u64, widths: &[usize], radius: f32, margin: f32, rows: usize) -> (Vec<u8>, String) {
     let mut random = Random::new(seed);
     let model = dense(&mut random, widths);
-    let seen = outputs(&model, &mut random, radius);
+    let text = near(&model, &mut random, [widths[0], widths[widths.len() - 1]], radius, margin, rows);
+    (model, text)
+}
+
+/// The same of a given model with so many inputs and outputs.
+pub fn near(
+    model: &[u8],
+    random: &mut Random,
+    [inputs, outputs]: [usize; 2],
+    radius: f32,
+    margin: f32,
+    rows: usize,
+) -> String {
+    let seen = seen(model, random, radius);
     let worst = seen.iter().map(|y| y[..rows].iter().copied().fold(f32::NEG_INFINITY, f32::max));
     let least = worst.fold(f32::INFINITY, f32::min) - margin;
-    let mut text = over_box(widths[0], widths[widths.len() - 1], radius);
+    let mut text = over_box(inputs, outputs, radius);
     (0..rows).for_each(|row| text += &format!("(assert (<= Y_{row} {least}))\n"));
-    (model, text)
+    text
 }

@@ -10,8 +10,7 @@
 //! same part of all that is left; those that can be largest take first. Which σ is taken is a choice, and any is sound.
 
 use crate::fixed::Row;
-use crate::{Refused, Region, Total, UNIT, bits, shift_down};
-use std::cmp::Reverse;
+use crate::{Bounder, Refused, Region, Rule, Start, Total, bits, shift_down};
 
 /// A neuron of a stage that counts so many times, more than 0, in units of 2^−exponent.
 pub struct Turn {
@@ -27,6 +26,8 @@ pub struct Hull {
     radius: Vec<i64>,
     /// The sides of all hidden neurons by intervals.
     sides: Vec<[i64; 2]>,
+    /// The least of −z of those that read inputs alone, without what they may be off by, for the order.
+    least: Vec<i128>,
 }
 
 /// The unit of pulls: 2^−60.
@@ -38,31 +39,35 @@ const PART: u32 = 32;
 
 impl Hull {
     /// Of a region that intervals alone have bounded.
-    pub fn new(region: &Region) -> Hull {
+    pub fn new(region: &Region, bounder: &mut Bounder) -> Result<Hull, Refused> {
+        let mut exact = region.clone();
+        exact.off.fill(0);
+        let least = region.net.hidden().map(|(stage, j, _)| match region.net.layers[stage].reads_inputs_alone {
+            true => bounder.bound(&exact, &Start::side(stage, j, 1), Rule::Interval),
+            false => Ok(0),
+        });
         let ends = || region.cube.lower.iter().zip(&region.cube.upper);
         let centre: Vec<i64> = ends().map(|(l, u)| l + (u - l) / 2).collect();
         let radius = centre.iter().zip(ends()).map(|(c, (l, u))| (u - c).max(c - l)).collect();
-        Hull { centre, radius, sides: region.sides.clone() }
+        Ok(Hull { centre, radius, sides: region.sides.clone(), least: least.collect::<Result<_, _>>()? })
     }
 
     /// The least over the box of coefficients a of the inputs, in units of 2^−exponent, with the neurons spread.
     pub fn spread(&self, region: &Region, (a, exponent): (&[i128], i32), turns: &mut [Turn]) -> Result<Total, Refused> {
         let (mut total, own) = (Total::default(), exponent + region.cube.grid);
-        let grid = |turn: &Turn| region.grids[turn.stage + 1];
-        let sides = |turn: &Turn| self.sides[region.net.first(turn.stage) + turn.j].map(i128::from);
+        let neuron = |turn: &Turn| region.net.first(turn.stage) + turn.j;
         let product = |of: &[i64]| a.iter().zip(of).map(|(a, &c)| a * i128::from(c)).collect::<Vec<_>>();
         total.add(product(&self.centre).iter().sum(), own)?;
-        let wide = product(&self.radius);
-        let off = |turn: &Turn| region.off[region.net.first(turn.stage) + turn.j];
-        let largest = |turn: &Turn| shift_down(-sides(turn)[1], UNIT - grid(turn))?.checked_sub(off(turn));
-        turns.sort_by_cached_key(|turn| Reverse(largest(turn).unwrap_or(i128::MAX)));
+        turns.sort_by_key(|turn| (self.least[neuron(turn)], neuron(turn)));
         let down = |value: i128, from: i32| pull(value, PULL - from).ok_or_else(Refused::overflow);
-        let mut pulls = wide.iter().map(|&pull| down(pull, own)).collect::<Result<Vec<_>, _>>()?;
+        let pulls = product(&self.radius).into_iter().map(|pull| down(pull, own));
+        let mut pulls = pulls.collect::<Result<Vec<_>, _>>()?;
         // Every pull was rounded by less than a unit.
         let mut cost = pulls.len() as i128;
         for turn in &*turns {
             let (layer, times) = (&region.net.layers[turn.stage], i128::from(turn.times));
-            let need = -down((times * sides(turn)[1]).min(0), turn.exponent + grid(turn) + 1)?;
+            let from = turn.exponent + region.grids[turn.stage + 1] + 1;
+            let need = -down((times * i128::from(self.sides[neuron(turn)][1])).min(0), from)?;
             let by = PULL - turn.exponent - layer.scale - region.cube.grid + CUT;
             cost += self.take(&layer.rows[turn.j], (times, by), need, &mut pulls).ok_or_else(Refused::overflow)?;
         }

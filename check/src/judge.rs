@@ -131,7 +131,8 @@ impl<'j> Judge<'j> {
             self.summary.records += 1;
             if region.is_none() && matches!(kind, "bound" | "plane" | "close") {
                 let made = Region::new(cube.clone(), &mut self.bounder, |_, _, _| Ok(()))?;
-                region = Some(Region { hull: Some(Rc::new(Hull::new(&made))), ..made });
+                let hull = Hull::new(&made, &mut self.bounder)?;
+                region = Some(Region { hull: Some(Rc::new(hull)), ..made });
             }
             match (kind, &mut region) {
                 ("bound" | "plane", Some(region)) => self.bound(region, kind == "plane")?,

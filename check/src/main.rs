@@ -94,9 +94,7 @@ fn judge(files: &[String; 3], slice: Slice, threads: usize, json: Option<&str>, 
     }
     let (verdict, found) = match &result {
         Ok(Summary { arithmetic, generator, records, leaves, checked, .. }) => {
-            eprint!(
-                "{arithmetic} arithmetic, by {generator}, {records} records, {checked} of {leaves} leaves looked at"
-            );
+            eprint!("{arithmetic} arithmetic, by {generator}, {records} records, {checked} of {leaves} leaves checked");
             let counts = format!("\"records\": {records}, \"leaves\": {leaves}, \"checked\": {checked}");
             ("accepted", format!("\"arithmetic\": \"{arithmetic}\", {counts}"))
         }

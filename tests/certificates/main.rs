@@ -14,9 +14,9 @@ use pg_runtime::report::Control;
 use pg_runtime::search;
 use pg_runtime::tuning::Tuning;
 use pg_runtime::verdict::Verdict;
-use pg_tests::dense::{over_box, question};
+use pg_tests::dense::{near, over_box, question};
 use pg_tests::model::{compile_bytes, floats, model, node, value};
-use pg_tests::{root, shipped};
+use pg_tests::{Random, root, shipped};
 use prost::Message;
 use std::process::Command;
 
@@ -296,4 +296,42 @@ fn a_proof_about_real_numbers_is_none_about_the_program() {
     let far = Case::of_program(network, ask("1.999"), Engine::Phases).expect("it holds");
     assert!(far.judge(&far.certificate).unwrap().arithmetic == "float32");
     assert_ne!(far.second_opinion(&far.certificate), Some(false));
+}
+
+/// Neurons that are equally large are spread in the same order by the search and by both judges, whatever the program's sums round by.
+#[test]
+fn neurons_that_are_equally_large_have_an_order() {
+    let mut proved = 0;
+    for seed in 0..8 {
+        let (mut random, [inputs, first, second]) = (Random::new(800 + seed), [6, 20, 8]);
+        let mut eighths = |count: usize| (0..count).map(|_| random.below(17) as f32 / 8.0 - 1.0).collect::<Vec<f32>>();
+        let (w, v, u) = (eighths(inputs * first), eighths(first * second), eighths(second));
+        // All of them are 1 at most on the box, with terms of other sizes.
+        let bias = |j: usize| 1.0 - (0..inputs).map(|i| w[i * first + j].abs()).sum::<f32>();
+        let size = |sizes: [usize; 2]| sizes.map(|size| size as i64);
+        let constants = vec![
+            floats("w", &size([inputs, first]), &w),
+            floats("b", &[first as i64], &(0..first).map(bias).collect::<Vec<_>>()),
+            floats("v", &size([first, second]), &v),
+            floats("c", &[second as i64], &vec![0.0; second]),
+            floats("u", &size([second, 1]), &u),
+            floats("d", &[1], &[0.0]),
+        ];
+        let nodes = vec![
+            node("Gemm", &["x", "w", "b"], "z0"),
+            node("Relu", &["z0"], "h0"),
+            node("Gemm", &["h0", "v", "c"], "z1"),
+            node("Relu", &["z1"], "h1"),
+            node("Gemm", &["h1", "u", "d"], "y"),
+        ];
+        let mut network = model(13, value("x", &[1, inputs as i64]), constants, nodes);
+        network.graph.as_mut().expect("a graph").output[0] = value("y", &[1, 1]);
+        let network = network.encode_to_vec();
+        let text = near(&network, &mut random, [inputs, 1], 1.0, 0.05, 1);
+        let Some(case) = Case::of_program(network, text, Engine::Phases) else { continue };
+        proved += 1;
+        case.judge(&case.certificate).unwrap_or_else(|why| panic!("seed {seed}: {why}\n{}", case.text()));
+        assert_ne!(case.second_opinion(&case.certificate), Some(false));
+    }
+    assert!(proved >= 4, "only {proved} were proved");
 }
