@@ -46,38 +46,38 @@ pub fn everything(timeout: f64) -> Vec<Options> {
 }
 
 /// Asks the engine. The error says in what way its answer is wrong.
-///
-/// `Holds` is right only where the oracle finds nothing. `Violated` is right only where the oracle finds something and
-/// the witness is a counterexample in exact arithmetic.
 pub fn ask(case: &Case, options: &Options) -> Result<Answer, String> {
     let (network, property) = match (case.network(), case.property()) {
         (Ok(network), Ok(property)) => (network, property),
         (Err(why), _) | (_, Err(why)) => return Ok(Answer::Refused(why)),
     };
-    if options.semantics == Some(Semantics::Float32) {
-        return ask_of_program(case, &network, &property, options);
-    }
-    match verify(&network, &property, options, &Control::new(options.timeout)).verdict {
-        Verdict::Unknown(reason) => Ok(Answer::Unknown(reason)),
-        Verdict::Holds(_) if case.satisfiable => Err("holds, but the oracle has a counterexample".into()),
-        Verdict::Holds(_) => Ok(Answer::Holds),
-        Verdict::Violated(witness) if is_counterexample(case, &network, &property, &witness) => Ok(Answer::Violated),
-        Verdict::Violated(witness) => Err(format!("violated, but {witness:?} is no counterexample")),
-    }
+    let verdict = verify(&network, &property, options, &Control::new(options.timeout)).verdict;
+    answer(case, &network, &property, options, verdict)
 }
 
-/// The same about the float32 program on a box of few points. `Holds` is right only where no order of its sums overflows at any of
-/// them or gives a counterexample. `Violated` is right only for the outputs that the program computes.
-fn ask_of_program(
+/// What a verdict comes to.
+///
+/// `Holds` is right only where the oracle finds nothing. `Violated` is right only where the oracle finds something and
+/// the witness is a counterexample in exact arithmetic. About the float32 program on a box of few points `Holds` is right only where no
+/// order of its sums overflows at any of them or gives a counterexample, and `Violated` only for the outputs that the program computes.
+pub fn answer(
     case: &Case,
     network: &Interpreter,
     property: &Property,
     options: &Options,
+    verdict: Verdict,
 ) -> Result<Answer, String> {
-    match verify(network, property, options, &Control::new(options.timeout)).verdict {
+    let is_of_program = options.semantics == Some(Semantics::Float32);
+    let is_violated = |witness: &Witness| match is_of_program {
+        true => is_computed(network, property, witness),
+        false => is_counterexample(case, network, property, witness),
+    };
+    match verdict {
         Verdict::Unknown(reason) => Ok(Answer::Unknown(reason)),
-        Verdict::Holds(_) => contradiction(case, &network.shape()).map_or(Ok(Answer::Holds), Err),
-        Verdict::Violated(witness) if is_computed(network, property, &witness) => Ok(Answer::Violated),
+        Verdict::Holds(_) if is_of_program => contradiction(case, &network.shape()).map_or(Ok(Answer::Holds), Err),
+        Verdict::Holds(_) if case.satisfiable => Err("holds, but the oracle has a counterexample".into()),
+        Verdict::Holds(_) => Ok(Answer::Holds),
+        Verdict::Violated(witness) if is_violated(&witness) => Ok(Answer::Violated),
         Verdict::Violated(witness) => Err(format!("violated, but {witness:?} is no counterexample")),
     }
 }

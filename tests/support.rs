@@ -1,6 +1,7 @@
 //! What the tests share: where things are, seeded inputs, and generated verifiers as programs.
 
 pub mod case;
+pub mod certify;
 pub mod dense;
 pub mod draft;
 pub mod falls;

@@ -3,17 +3,14 @@
 mod anatomy;
 mod mutations;
 
-use pg_check::{Question, Slice, Summary};
+use pg_check::{Slice, Summary};
 use pg_codegen::interpret::Interpreter;
-use pg_core::Network;
-use pg_property::files;
-use pg_runtime::certificate::{Heading, Journal};
 use pg_runtime::options::{Engine, Options, Semantics};
 use pg_runtime::property::Property;
 use pg_runtime::report::Control;
 use pg_runtime::search;
 use pg_runtime::tuning::Tuning;
-use pg_runtime::verdict::Verdict;
+use pg_tests::certify::{certify, read_question};
 use pg_tests::dense::{near, over_box, question};
 use pg_tests::model::{compile_bytes, floats, model, node, value};
 use pg_tests::{Random, root, shipped};
@@ -25,33 +22,6 @@ pub struct Case {
     pub model: Vec<u8>,
     pub property: String,
     pub certificate: Vec<u8>,
-}
-
-/// The certificate that a search writes, if it proves the property.
-fn certify(model: &[u8], property: &str, options: &Options, tuning: &Tuning) -> Option<Vec<u8>> {
-    let network = Interpreter::new(compile_bytes(model).unwrap());
-    let dir = tempfile::tempdir().unwrap();
-    let path = dir.path().join("proof.pgc");
-    let shape = network.shape();
-    let widths = shape.stages[..shape.last()].iter().map(|stage| stage.width()).collect();
-    let digests = (files::sha256(model), files::sha256(property.as_bytes()));
-    let property = Property::parse(property, "a test").unwrap();
-    let semantics = options.semantics_of(&property);
-    let heading = Heading { model: &digests.0, property: digests.1, generator: "a test", widths, semantics };
-    let control = Control::new(options.timeout);
-    let certificate = (Journal::new(&path).unwrap(), &heading);
-    let outcome = search::prove(&network, &property, options, tuning, &control, certificate);
-    let proved = match outcome.verdict {
-        Verdict::Holds(proved) => proved,
-        _ => {
-            assert!(!path.exists(), "what is not proved has no certificate");
-            return None;
-        }
-    };
-    let bytes = std::fs::read(&path).unwrap();
-    let written = proved.certificate().expect("a proof with a certificate");
-    assert_eq!((written.bytes, &written.sha256), (bytes.len() as u64, &files::sha256(&bytes)));
-    Some(bytes)
 }
 
 impl Case {
@@ -75,8 +45,7 @@ impl Case {
     }
 
     fn judge_slice(&self, bytes: &[u8], slice: Slice, as_text: bool) -> Result<Summary, String> {
-        let files = (("the model", &self.model[..]), ("the property", self.property.as_bytes()));
-        let question = Question::read(files.0, files.1).map_err(|e| e.to_string())?;
+        let question = read_question(&self.model, &self.property).map_err(|e| e.to_string())?;
         question.judge(bytes, slice, 1, as_text).map_err(|why| why.to_string())
     }
 

@@ -1,10 +1,11 @@
 //! What is shown of a trial, so that its case can be asked again by this program or by any other.
 
-use super::Trial;
 use super::numbers::nearest;
+use super::{Asking, Trial};
 use crate::case::{Conjunction, onnx, vnnlib};
 use crate::oracle::{Layer, eval_exact, satisfying_input};
 use num_rational::BigRational;
+use pg_runtime::options::Semantics;
 use prost::Message;
 use std::fmt::Write;
 use std::path::Path;
@@ -12,7 +13,7 @@ use std::path::Path;
 impl Trial {
     /// The answers, the truth, the weights by their bits, the property, and the command that asks again.
     pub fn describe(&self) -> String {
-        let mut text = format!("case {} of seed {}, {}\n", self.number, self.seed, self.kind().word());
+        let mut text = format!("case {} of seed {}, {}\n", self.number, self.asking.seed, self.kind().word());
         for (options, answer) in &self.answers {
             let answer = match answer {
                 Ok(answer) => format!("{answer:?}"),
@@ -24,9 +25,11 @@ impl Trial {
         for (k, layer) in self.case.net.iter().enumerate() {
             let _ = writeln!(text, "layer {k}, a neuron a line, its bias last\n{}", bits(layer));
         }
-        let again =
-            format!("cargo run --release -p pg-tests --bin random -- --seed {} --case {}", self.seed, self.number);
-        text + &vnnlib::text(&self.case) + "again: " + &again + "\n"
+        let Asking { seed, semantics, for_proofs, .. } = self.asking;
+        let proofs = if for_proofs { " --proofs" } else { "" };
+        let program = if semantics == Semantics::Float32 { " --semantics float32" } else { "" };
+        let again = format!("--seed {seed} --case {}{program}{proofs}", self.number);
+        text + &vnnlib::text(&self.case) + "again: cargo run --release -p pg-tests --bin random -- " + &again + "\n"
     }
 
     /// The oracle's answer, with the input that it found.
@@ -46,7 +49,7 @@ impl Trial {
 
     /// Writes the network and the property as files of a new folder.
     pub fn save(&self, folder: &Path) -> std::io::Result<()> {
-        let folder = folder.join(format!("{}_{}_{}", self.kind().word(), self.seed, self.number));
+        let folder = folder.join(format!("{}_{}_{}", self.kind().word(), self.asking.seed, self.number));
         std::fs::create_dir_all(&folder)?;
         std::fs::write(folder.join("net.onnx"), onnx(&self.case.net).encode_to_vec())?;
         std::fs::write(folder.join("p.vnnlib"), vnnlib::text(&self.case))?;

@@ -4,7 +4,7 @@
 
 use clap::Parser;
 use pg_runtime::options::Semantics;
-use pg_tests::random::{Kind, Plan, Tally, Trial, run};
+use pg_tests::random::{Asking, Kind, Plan, Tally, Trial, run};
 use std::io::{IsTerminal, Write};
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -43,12 +43,21 @@ struct Arguments {
     /// Ask about the network in real numbers, or about its float32 program on boxes of a few floats
     #[arg(long, value_enum, default_value_t = Semantics::Real)]
     semantics: Semantics,
+    /// Ask for proofs that pg-check accepts. A search that closes what it should not then asks it to accept what is false
+    #[arg(long)]
+    proofs: bool,
     /// Failed cases that are printed in full
     #[arg(long, value_name = "N", default_value_t = 5)]
     show: usize,
     /// Write each failed case, as a model and a property, to a folder of its own in this one
     #[arg(long, value_name = "DIR")]
     save: Option<PathBuf>,
+}
+
+impl Arguments {
+    fn asking(&self) -> Asking {
+        Asking { seed: self.seed, timeout: self.timeout, semantics: self.semantics, for_proofs: self.proofs }
+    }
 }
 
 fn kind(word: &str) -> Result<Kind, String> {
@@ -74,7 +83,7 @@ fn main() -> ExitCode {
 }
 
 fn one(arguments: &Arguments, number: u64) -> bool {
-    let trial = Trial::of_all(arguments.semantics, arguments.seed, number, arguments.timeout);
+    let trial = Trial::of_all(&arguments.asking(), number);
     print!("{}", trial.describe());
     save(arguments, &trial);
     trial.has_failed()
@@ -82,12 +91,10 @@ fn one(arguments: &Arguments, number: u64) -> bool {
 
 fn many(arguments: &Arguments) -> bool {
     let plan = Plan {
-        seed: arguments.seed,
+        asking: arguments.asking(),
         numbers: arguments.from..arguments.from.saturating_add(arguments.count),
         kind: arguments.kind,
         threads: arguments.threads as usize,
-        timeout: arguments.timeout,
-        semantics: arguments.semantics,
     };
     let (shown, progress) = (AtomicUsize::new(0), Progress::new(arguments.count));
     let tally = run(&plan, |trial, tally| {

@@ -23,7 +23,7 @@ use questions::Subject;
 pub use numbers::nearest;
 pub use run::{Plan, run};
 pub use tally::Tally;
-pub use trial::{Failure, Trial};
+pub use trial::{Asking, Failure, Trial};
 
 /// The most ReLUs of a network.
 const RELUS: usize = 8;

@@ -1,22 +1,17 @@
 //! Many cases, over threads.
 
-use super::{Kind, Tally, Trial};
-use pg_runtime::options::Semantics;
+use super::{Asking, Kind, Tally, Trial};
 use std::ops::Range;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// What is to be tried.
 pub struct Plan {
-    pub seed: u64,
+    pub asking: Asking,
     pub numbers: Range<u64>,
     /// Only cases of this kind, if there is one.
     pub kind: Option<Kind>,
     pub threads: usize,
-    /// Seconds for each question.
-    pub timeout: f64,
-    /// What the questions are about.
-    pub semantics: Semantics,
 }
 
 /// Tries every case of the plan. What `tell` is shown after each depends on the threads only in its order.
@@ -31,7 +26,7 @@ pub fn run(plan: &Plan, tell: impl Fn(&Trial, &Tally) + Sync) -> Tally {
             if plan.kind.is_some_and(|kind| kind != Kind::of(number)) {
                 continue;
             }
-            let trial = Trial::in_turn(plan.semantics, plan.seed, number, plan.timeout);
+            let trial = Trial::in_turn(&plan.asking, number);
             let mut tally = tally.lock().expect("no holder panics");
             tally.count(&trial);
             tell(&trial, &tally);

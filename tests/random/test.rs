@@ -2,7 +2,7 @@
 
 use pg_runtime::options::Semantics;
 use pg_tests::case::vnnlib;
-use pg_tests::random::{Kind, Plan, Tally, draw, run};
+use pg_tests::random::{Asking, Kind, Plan, Tally, draw, run};
 
 /// Cases, each asked of the engine whose turn it is.
 const CASES: u64 = 120 * Kind::TURNS;
@@ -15,7 +15,7 @@ const RARE: usize = 5;
 
 #[test]
 fn no_verdict_contradicts_brute_force() {
-    let tally = tally(Semantics::Real, CASES);
+    let tally = tally(Semantics::Real, false, CASES);
     for (kind, counts) in &tally.kinds {
         let rarer = counts.satisfiable.min(counts.cases - counts.satisfiable);
         assert!(rarer * RARE >= counts.cases, "{kind:?}: {} of {} are satisfiable", counts.satisfiable, counts.cases);
@@ -26,13 +26,14 @@ fn no_verdict_contradicts_brute_force() {
 /// At all inputs of tiny boxes, in all orders of its sums.
 #[test]
 fn no_verdict_about_a_program_contradicts_its_evaluation() {
-    let total = tally(Semantics::Float32, PROGRAM_CASES).total();
+    let total = tally(Semantics::Float32, false, PROGRAM_CASES).total();
     assert!(2 * total.holds * RARE >= total.cases && total.violated * RARE >= total.cases, "{total:?}");
     assert_eq!(total.failed, 0, "answers have failed, see above");
 }
 
-fn tally(semantics: Semantics, cases: u64) -> Tally {
-    let plan = Plan { seed: 1, numbers: 0..cases, kind: None, threads: 1, timeout: PATIENCE, semantics };
+fn tally(semantics: Semantics, for_proofs: bool, cases: u64) -> Tally {
+    let asking = Asking { seed: 1, timeout: PATIENCE, semantics, for_proofs };
+    let plan = Plan { asking, numbers: 0..cases, kind: None, threads: 1 };
     let tally = run(&plan, |trial, _| {
         if trial.has_failed() {
             println!("{}", trial.describe());

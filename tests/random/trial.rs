@@ -2,6 +2,7 @@
 
 use super::{Kind, draw_for};
 use crate::case::Case;
+use crate::certify::ask_for_proof;
 use crate::judge::{Answer, ask, combinations, everything};
 use pg_runtime::options::{Options, Semantics};
 use std::any::Any;
@@ -13,9 +14,21 @@ use std::time::{Duration, Instant};
 /// A search that has not answered this long after its time was up counts as a failure.
 const GRACE: Duration = Duration::from_secs(20);
 
+/// What is asked about every case.
+#[derive(Clone, Copy)]
+pub struct Asking {
+    pub seed: u64,
+    /// Seconds for each question.
+    pub timeout: f64,
+    /// What the questions are about.
+    pub semantics: Semantics,
+    /// Whether they are for proofs that the judge accepts.
+    pub for_proofs: bool,
+}
+
 /// A case, and what each engine said of it.
 pub struct Trial {
-    pub seed: u64,
+    pub asking: Asking,
     pub number: u64,
     pub case: Arc<Case>,
     pub answers: Vec<(Options, Result<Answer, Failure>)>,
@@ -45,29 +58,29 @@ impl fmt::Display for Failure {
 
 impl Trial {
     /// Asks the engine whose turn it is.
-    pub fn in_turn(semantics: Semantics, seed: u64, number: u64, timeout: f64) -> Trial {
-        let all = everything(timeout);
+    pub fn in_turn(asking: &Asking, number: u64) -> Trial {
+        let all = everything(asking.timeout);
         let turn = (number / Kind::TURNS) as usize % all.len();
-        Trial::of(semantics, seed, number, vec![all[turn].clone()])
+        Trial::of(asking, number, vec![all[turn].clone()])
     }
 
     /// Asks every engine, and each combination of the paper's.
-    pub fn of_all(semantics: Semantics, seed: u64, number: u64, timeout: f64) -> Trial {
-        let all = everything(timeout);
+    pub fn of_all(asking: &Asking, number: u64) -> Trial {
+        let all = everything(asking.timeout);
         let ours = all[..2].to_vec();
-        Trial::of(semantics, seed, number, [ours, combinations(timeout)].concat())
+        Trial::of(asking, number, [ours, combinations(asking.timeout)].concat())
     }
 
-    fn of(semantics: Semantics, seed: u64, number: u64, engines: Vec<Options>) -> Trial {
-        let case = Arc::new(draw_for(semantics, seed, number));
+    fn of(asking: &Asking, number: u64, engines: Vec<Options>) -> Trial {
+        let case = Arc::new(draw_for(asking.semantics, asking.seed, number));
         let start = Instant::now();
         let answer = |options: Options| {
-            let options = Options { semantics: Some(semantics), ..options };
-            let answer = guarded(&case, &options);
+            let options = Options { semantics: Some(asking.semantics), ..options };
+            let answer = guarded(&case, &options, asking.for_proofs);
             (options, answer)
         };
         let answers = engines.into_iter().map(answer).collect();
-        Trial { seed, number, case, answers, time: start.elapsed() }
+        Trial { asking: *asking, number, case, answers, time: start.elapsed() }
     }
 
     pub fn kind(&self) -> Kind {
@@ -80,10 +93,13 @@ impl Trial {
 }
 
 /// Asks in a thread of its own, which is left behind if it does not stop.
-fn guarded(case: &Arc<Case>, options: &Options) -> Result<Answer, Failure> {
+fn guarded(case: &Arc<Case>, options: &Options, for_proofs: bool) -> Result<Answer, Failure> {
     let (sender, receiver) = channel();
     let (asked, chosen) = (case.clone(), options.clone());
-    let thread = std::thread::spawn(move || sender.send(ask(&asked, &chosen)));
+    let thread = std::thread::spawn(move || {
+        let ask = if for_proofs { ask_for_proof } else { ask };
+        sender.send(ask(&asked, &chosen))
+    });
     let patience = Duration::from_secs_f64(options.timeout.unwrap_or(0.0)) + GRACE;
     match receiver.recv_timeout(patience) {
         Ok(answer) => answer.map_err(Failure::Wrong),

@@ -103,13 +103,16 @@ impl<'a> Search<'a> {
         let mut found = farkas.rows[box_of(tree.goal.disjunct).rows.len()..].iter();
         let hidden = (0..self.shape.last()).flat_map(|k| (0..self.shape.stages[k].width()).map(move |j| (k, j)));
         let is_split = hidden.map(|(k, j)| region.bounds.is_undecided(k, j));
-        let mut multiplier = || found.next().map(|value| value.to_f64().unwrap_or(f64::NAN));
-        let mut beta =
-            is_split.map(|split| if split { multiplier() } else { Some(0.0) }).collect::<Option<Vec<f64>>>()?;
-        let mut weights = (0..rows).map(|_| multiplier()).collect::<Option<Vec<f64>>>()?;
-        let largest = |values: &[f64]| values.iter().copied().fold(0.0, f64::max);
-        let unit = if largest(&weights) > 0.0 { largest(&weights) } else { largest(&beta) };
-        weights.iter_mut().chain(&mut beta).for_each(|value| *value /= unit);
+        let nothing = BigRational::zero();
+        let beta = is_split.map(|split| if split { found.next() } else { Some(&nothing) });
+        let beta = beta.collect::<Option<Vec<_>>>()?;
+        let weights: Vec<_> = found.take(rows).collect();
+        // They count up to a factor. Where none is above 0 it is the box that is empty, and what is too long is not told.
+        let unit = [&weights, &beta].into_iter().filter_map(|all| all.iter().max()).find(|most| !most.is_zero())?;
+        let in_floats = |exact: &[&BigRational]| -> Option<Vec<f64>> {
+            exact.iter().map(|value| (*value / *unit).to_f64().filter(|value| value.is_finite())).collect()
+        };
+        let (weights, beta) = (in_floats(&weights)?, in_floats(&beta)?);
         let terms: Vec<(f64, &Objective)> = weights.iter().copied().zip(&tree.goal.rows).collect();
         let objective = Objective::combination(&terms, self.shape.inputs, self.shape.outputs());
         let by = Multipliers::Phases(&beta);
