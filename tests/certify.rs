@@ -58,13 +58,17 @@ pub fn read_question(model: &[u8], property: &str) -> Result<Question, Refused> 
     Question::read(("the model", model), ("the property", property.as_bytes()))
 }
 
-/// Asks the engine for a proof that the judge accepts, and a search that closes what it should not for one that it rejects: the
-/// error says what is wrong.
+/// Asks the engine for a proof that the judge accepts; and a search that closes what it should not, where the oracle has a
+/// counterexample, for one. The error says what is wrong, with an answer or with a judge who accepts what is false. A proof that he
+/// rejects, in numbers that he has no room for, is none.
 pub fn ask_for_proof(case: &Case, options: &Options) -> Result<Answer, String> {
     let (network, property) = match (case.network(), case.property()) {
         (Ok(network), Ok(property)) => (network, property),
         (Err(why), _) | (_, Err(why)) => return Ok(Answer::Refused(why)),
     };
+    if let Some(why) = property.differs_with_closed_fractions() {
+        return Ok(Answer::Refused(why.into()));
+    }
     let (model, text) = (onnx(&case.net).encode_to_vec(), vnnlib::text(case));
     let judge = |certificate: &[u8]| -> Result<Result<Summary, Refused>, Refused> {
         Ok(read_question(&model, &text)?.judge(certificate, Slice::ALL, 1, false))
@@ -74,7 +78,9 @@ pub fn ask_for_proof(case: &Case, options: &Options) -> Result<Answer, String> {
     if let Some(certificate) = certificate {
         return match judge(&certificate) {
             Err(_) => Ok(Answer::Refused("pg-check cannot read the question, whose numbers are too long".into())),
-            Ok(Err(rejected)) => Err(format!("the certificate is rejected: {rejected}")),
+            Ok(Err(Refused(why))) => {
+                Ok(Answer::Refused(format!("rejected: {}", why.rsplit(": ").next().unwrap_or_default())))
+            }
             Ok(Ok(_)) => Ok(answer),
         };
     }

@@ -22,7 +22,7 @@ use questions::Subject;
 
 pub use numbers::nearest;
 pub use run::{Plan, run};
-pub use tally::Tally;
+pub use tally::{Counts, Tally};
 pub use trial::{Asking, Failure, Trial};
 
 /// The most ReLUs of a network.

@@ -2,12 +2,14 @@
 
 use pg_runtime::options::Semantics;
 use pg_tests::case::vnnlib;
-use pg_tests::random::{Asking, Kind, Plan, Tally, draw, run};
+use pg_tests::random::{Asking, Counts, Kind, Plan, Tally, draw, run};
 
 /// Cases, each asked of the engine whose turn it is.
 const CASES: u64 = 120 * Kind::TURNS;
 /// The same of questions about float32 programs.
 const PROGRAM_CASES: u64 = 60 * Kind::TURNS;
+/// Of those that ask for proofs.
+const PROOFS: u64 = 40 * Kind::TURNS;
 /// Seconds for each question.
 const PATIENCE: f64 = 0.5;
 /// Of the cases of a kind, at least one in this many is satisfiable, and as many are not.
@@ -29,6 +31,18 @@ fn no_verdict_about_a_program_contradicts_its_evaluation() {
     let total = tally(Semantics::Float32, false, PROGRAM_CASES).total();
     assert!(2 * total.holds * RARE >= total.cases && total.violated * RARE >= total.cases, "{total:?}");
     assert_eq!(total.failed, 0, "answers have failed, see above");
+}
+
+/// Certificates of what holds are accepted, and none of what does not: for each counterexample of the oracle a search that closes what
+/// it should not writes one.
+#[test]
+fn certificates_are_accepted_of_what_holds_alone() {
+    for (semantics, cases) in [(Semantics::Real, PROOFS), (Semantics::Float32, PROOFS / 2)] {
+        let tally = tally(semantics, true, cases);
+        assert_eq!(tally.total().failed, 0, "answers have failed, see above");
+        let Counts { holds, refused, .. } = tally.kinds[&Kind::Ordinary];
+        assert!(holds > 0 && holds >= 5 * refused, "{holds} are accepted, {refused} are not");
+    }
 }
 
 fn tally(semantics: Semantics, for_proofs: bool, cases: u64) -> Tally {

@@ -32,7 +32,9 @@ pub(super) fn assemble(
     }
     let mut boxes = Boxes::new(inputs, constraints, &common.bounds);
     let (origin, disjuncts) = (origin.into(), Vec::new());
-    let mut property = Property { origin, inputs, outputs, disjuncts, empty_disjuncts: 0, declares_float32: false };
+    let (empty_disjuncts, declares_float32, has_strict_meeting) = (0, false, false);
+    let mut property =
+        Property { origin, inputs, outputs, disjuncts, empty_disjuncts, has_strict_meeting, declares_float32 };
     for case in &cases {
         let mut own = Sorted::new(constraints, case);
         let bounds = std::mem::take(&mut own.bounds);
@@ -42,6 +44,7 @@ pub(super) fn assemble(
             None => property.empty_disjuncts += 1,
         }
     }
+    property.has_strict_meeting = boxes.has_strict_meeting;
     Ok(property)
 }
 

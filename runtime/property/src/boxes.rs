@@ -47,6 +47,12 @@ impl Ends {
         }
     }
 
+    /// Whether no number is left, and one would be if the ends were not strict.
+    fn meet_strictly(&self) -> bool {
+        let ends = self.lower.as_ref().zip(self.upper.as_ref());
+        ends.is_some_and(|(l, u)| l.value == u.value && (l.strict || u.strict))
+    }
+
     /// The interval between the ends, or which end is missing.
     fn interval(&self) -> Interval {
         let lower = self.lower.clone().ok_or(End::Lower)?;
@@ -68,6 +74,8 @@ pub(super) struct Boxes<'a> {
     built: HashMap<Vec<u32>, Option<Arc<InputBox>>>,
     last: Option<Arc<InputBox>>,
     total_sides: usize,
+    /// Whether some box is empty where two ends meet of which one is strict.
+    pub(super) has_strict_meeting: bool,
 }
 
 impl<'a> Boxes<'a> {
@@ -82,8 +90,10 @@ impl<'a> Boxes<'a> {
             built: HashMap::new(),
             last: None,
             total_sides: 0,
+            has_strict_meeting: false,
         };
         boxes.common = boxes.tightened(common);
+        boxes.has_strict_meeting = boxes.common.values().any(Ends::meet_strictly);
         boxes.intervals = intervals(&boxes.common);
         boxes.common_is_empty = any_empty(&boxes.intervals);
         boxes
@@ -97,7 +107,9 @@ impl<'a> Boxes<'a> {
         if let Some(region) = self.built.get(&bounds) {
             return Ok(region.clone());
         }
-        let own = intervals(&self.tightened(&bounds));
+        let ends = self.tightened(&bounds);
+        self.has_strict_meeting |= ends.values().any(Ends::meet_strictly);
+        let own = intervals(&ends);
         let region = if any_empty(&own) { None } else { Some(self.build(&own)?) };
         self.built.insert(bounds, region.clone());
         Ok(region)

@@ -33,6 +33,7 @@ mod vnnlib;
 mod tests;
 
 use std::path::Path;
+use std::sync::Arc;
 
 pub use affine::{Affine, Enclosed, Row, Scope, Term};
 pub use decimal::{BadDecimal, Decimal};
@@ -54,6 +55,8 @@ pub struct Property {
     pub disjuncts: Vec<Disjunct>,
     /// How many disjuncts were dropped because no point meets them.
     pub empty_disjuncts: usize,
+    /// Whether one may have been dropped where two ends of an input meet of which one is strict.
+    pub has_strict_meeting: bool,
     /// Whether it declares all its tensors to be of float32 numbers, as VNN-LIB 2.0 can.
     pub declares_float32: bool,
 }
@@ -67,6 +70,16 @@ pub struct Tensors {
 }
 
 impl Property {
+    /// Why somebody who takes all ends of inputs as their own, and as fractions, may have other disjuncts or other rows.
+    pub fn differs_with_closed_fractions(&self) -> Option<&'static str> {
+        let is_end = |row: &Arc<Row>| row.affine.y.is_empty() && row.affine.x.len() == 1;
+        if self.has_strict_meeting {
+            return Some("two ends of an input meet, and one of them is strict");
+        }
+        let has_ends = self.disjuncts.iter().any(|disjunct| disjunct.rows.iter().any(is_end));
+        has_ends.then_some("an input is bounded by a number that is no finite decimal")
+    }
+
     /// Reads a VNN-LIB file of version 1.0 or 2.0, plain or gzip.
     pub fn read(path: &Path) -> Result<Self, PropertyError> {
         let source = Source::read(path)?;

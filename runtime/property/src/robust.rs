@@ -33,7 +33,15 @@ impl Property {
         let disjuncts: Vec<_> = others.filter_map(disjunct).collect();
         let empty_disjuncts = outputs - 1 - disjuncts.len();
         let (origin, inputs) = (ORIGIN.into(), image.len());
-        Ok(Self { origin, inputs, outputs, disjuncts, empty_disjuncts, declares_float32: false })
+        Ok(Self {
+            origin,
+            inputs,
+            outputs,
+            disjuncts,
+            empty_disjuncts,
+            has_strict_meeting: false,
+            declares_float32: false,
+        })
     }
 }
 

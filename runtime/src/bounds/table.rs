@@ -5,6 +5,10 @@ use pg_core::rounding::{above, below};
 
 /// The part of a range that coarse bounds have room for.
 const PART: f64 = 1.0 / (1u64 << 26) as f64;
+/// The part that a proved bound has room for.
+const FINE: f64 = 1.0 / (1u64 << 44) as f64;
+/// The least room, for a judge that has so many bits behind the point and a few more.
+const LEAST: f64 = 1.0 / (1u128 << 64) as f64;
 
 /// The region of a search node holds no input.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -115,9 +119,15 @@ impl Bounds {
         let largest = ends.map(|end| end.abs()).filter(|end| end.is_finite()).fold(0.0, f64::max);
         for at in neurons {
             let (l, u) = (self.lower[at], self.upper[at]);
-            let room = PART * l.abs().max(u.abs()) + PART / 256.0 * largest;
+            let room = PART * l.abs().max(u.abs()) + PART / 256.0 * largest + LEAST;
             (self.lower[at], self.upper[at]) = (below(l - room).into(), above(u + room).into());
         }
+    }
+
+    /// A proved bound of a neuron with room for a judge who rounds elsewhere: next to 0 it may have none.
+    pub fn roomy(&self, stage: usize, neuron: usize, bound: f32) -> f32 {
+        let (l, u) = self.of(stage, neuron);
+        below(f64::from(bound) - FINE * l.abs().max(u.abs()) - LEAST)
     }
 
     /// What a proved bound of one side says.

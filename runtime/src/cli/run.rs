@@ -36,14 +36,17 @@ pub const GRACE: Duration = Duration::from_secs(3);
 /// As much as a main thread has.
 const STACK: usize = 8 << 20;
 
-/// Whether a certificate can be about the float32 program: where the judge, too, finds it in the model and the inputs in the property.
-fn may_certify_program(network: &dyn Network, property: &Property) -> Result<(), String> {
-    if !network.shape().is_exact() {
-        return Err(NOT_THE_MODELS.into());
+/// Whether a judge understands the property alike; and finds the float32 program, if that is what a certificate is about, in the model,
+/// and its inputs in the property.
+fn may_certify(network: &dyn Network, property: &Property, semantics: Semantics) -> Result<(), String> {
+    if let Some(why) = property.differs_with_closed_fractions() {
+        return Err(format!("--proof: {why}, which certificates cannot tell; give no --proof"));
     }
-    match property.disjuncts.iter().all(|disjunct| disjunct.region.is_of_floats()) {
-        true => Ok(()),
-        false => Err(NO_FLOATS.into()),
+    let is_of_floats = || property.disjuncts.iter().all(|disjunct| disjunct.region.is_of_floats());
+    match semantics {
+        Semantics::Float32 if !network.shape().is_exact() => Err(NOT_THE_MODELS.into()),
+        Semantics::Float32 if !is_of_floats() => Err(NO_FLOATS.into()),
+        _ => Ok(()),
     }
 }
 
@@ -102,11 +105,11 @@ impl Run {
 
     /// The options with what the question is about, and whether there can be a certificate of that.
     pub fn options_of(&self, network: &dyn Network, question: &Question) -> Result<Options, String> {
-        let semantics = Some(self.options.semantics_of(&question.property));
-        if self.outputs.proof.is_some() && semantics == Some(Semantics::Float32) {
-            may_certify_program(network, &question.property)?;
+        let semantics = self.options.semantics_of(&question.property);
+        if self.outputs.proof.is_some() {
+            may_certify(network, &question.property, semantics)?;
         }
-        Ok(Options { semantics, ..self.options.clone() })
+        Ok(Options { semantics: Some(semantics), ..self.options.clone() })
     }
 
     /// Where a certificate goes, if there is to be one. That of an earlier run goes.

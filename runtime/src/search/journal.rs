@@ -43,8 +43,9 @@ impl<'a> Search<'a> {
     pub fn tighten(&mut self, region: &mut Region<'a>, compact: &Compact, stage: usize, side: Side, lemma: Lemma) {
         let (l, u) = region.bounds.of(stage, side.neuron);
         let before = if side.sign > 0.0 { l } else { -u };
-        let bound = lemma.bound();
+        let mut bound = lemma.bound();
         if let Some(journal) = self.journal.as_mut().filter(|_| stage < self.shape.last()) {
+            bound = region.bounds.roomy(stage, side.neuron, bound);
             if f64::from(bound) <= before {
                 return;
             }
