@@ -37,11 +37,11 @@ fn no_verdict_about_a_program_contradicts_its_evaluation() {
 /// it should not writes one.
 #[test]
 fn certificates_are_accepted_of_what_holds_alone() {
-    for (semantics, cases) in [(Semantics::Real, PROOFS), (Semantics::Float32, PROOFS / 2)] {
-        let tally = tally(semantics, true, cases);
+    for (semantics, rare) in [(Semantics::Real, 4), (Semantics::Float32, 100)] {
+        let tally = tally(semantics, true, PROOFS);
         assert_eq!(tally.total().failed, 0, "answers have failed, see above");
-        let Counts { holds, refused, .. } = tally.kinds[&Kind::Ordinary];
-        assert!(holds > 0 && holds >= 5 * refused, "{holds} are accepted, {refused} are not");
+        let Counts { cases, holds, .. } = tally.kinds[&Kind::Ordinary];
+        assert!(holds * rare >= cases, "of {cases} cases {holds} have accepted proofs");
     }
 }
 
