@@ -45,6 +45,10 @@ fn mistakes_of_verify_are_named_and_exit_with_4() {
     let broken = file(dir.path(), "broken.vnnlib", "(declare-const X_0 Real)\n(assert (>= X_0 zero))\n");
     let (other, folder) = (shipped("digits_16_robust.vnnlib"), dir.path().display().to_string());
     let nowhere = dir.path().join("none/results.txt").display().to_string();
+    let meeting = property("0", "1") + "(assert (or (and (> X_0 1) (>= Y_0 2)) (>= Y_0 3)))";
+    let meeting = file(dir.path(), "meeting.vnnlib", meeting);
+    let third = file(dir.path(), "third.vnnlib", property("0", "1") + "(assert (<= (* 3 X_0) 1))");
+    let proof = dir.path().join("proof.pgc").display().to_string();
     let results = dir.path().join("results.txt").display().to_string();
     assert_refused(&[
         (&["verify"], "Usage"),
@@ -58,6 +62,14 @@ fn mistakes_of_verify_are_named_and_exit_with_4() {
         (&["verify", &net, &good, "--threads", "0"], "--threads"),
         (&["verify", &net, &good, "--engine", "steam"], "possible values: auto, phases, peregrinn"),
         (&["verify", &net, &good, "--proof", &nowhere], "--proof: cannot write"),
+        (
+            &["verify", &net, &meeting, "--proof", &proof],
+            "--proof: two ends of an input meet, and one of them is strict",
+        ),
+        (
+            &["verify", &net, &third, "--proof", &proof],
+            "--proof: an input is bounded by a number that is no finite decimal",
+        ),
         (&["verify", &net, &good, "--semantics", "double"], "possible values: real, float32"),
         (
             &["verify", &folded, &digits, "--semantics", "float32", "--proof", &results],
@@ -70,7 +82,7 @@ fn mistakes_of_verify_are_named_and_exit_with_4() {
         // Outputs are looked at first, before any long work.
         (&["verify", "missing.onnx", &good, "--json", &nowhere], "there is no folder"),
     ]);
-    assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 1, "nothing is written after a mistake");
+    assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 3, "nothing is written after a mistake");
 }
 
 #[test]

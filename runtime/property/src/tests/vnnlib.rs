@@ -70,6 +70,21 @@ fn rows_over_one_input_that_are_not_exact_bounds_stay_and_imply_one() {
     assert!(&decimal("3") * lower < decimal("1") && *lower > decimal("0.333333"));
     assert!(disjunct.contains_input(&[0.333_333_3, 0.0]));
     assert!(!disjunct.contains_input(&[0.333_333_34, 0.0]));
+    assert_eq!(
+        property.differs_with_closed_fractions(),
+        Some("an input is bounded by a number that is no finite decimal")
+    );
+    assert_eq!(unit("(assert (< (* 4 X_0) 1))").differs_with_closed_fractions(), None);
+}
+
+#[test]
+fn boxes_that_are_empty_at_a_strict_end_are_told() {
+    let why = |commands: &str| unit(commands).differs_with_closed_fractions();
+    let strictly = Some("two ends of an input meet, and one of them is strict");
+    assert_eq!(why("(assert (> X_0 1)) (assert (<= Y_0 0))"), strictly);
+    assert_eq!(why("(assert (or (and (> X_0 1) (<= Y_0 1)) (<= Y_0 2)))"), strictly);
+    assert_eq!(why("(assert (>= X_0 1)) (assert (<= Y_0 0))"), None);
+    assert_eq!(why("(assert (or (and (> X_0 1.5) (<= Y_0 1)) (<= Y_0 2)))"), None);
 }
 
 #[test]
