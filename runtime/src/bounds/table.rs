@@ -124,10 +124,11 @@ impl Bounds {
         }
     }
 
-    /// A proved bound of a neuron with room for a judge who rounds elsewhere: next to 0 it may have none.
+    /// A proved bound of a neuron with room for a judge who rounds elsewhere: right below 0 it may have none.
     pub fn roomy(&self, stage: usize, neuron: usize, bound: f32) -> f32 {
         let (l, u) = self.of(stage, neuron);
-        below(f64::from(bound) - FINE * l.abs().max(u.abs()) - LEAST)
+        let room = FINE * l.abs().max(u.abs()) + LEAST;
+        if (-room..0.0).contains(&f64::from(bound)) { below(f64::from(bound) - room) } else { bound }
     }
 
     /// What a proved bound of one side says.
