@@ -379,14 +379,14 @@ def inward(form, b):
         (l, u), low, high = seen(b, s, i), b[0][abs(s)], b[1][abs(s)]
         if a and (reach := -(-spare // abs(a))) < u - l:
             side, end = (high, l + reach) if a > 0 else (low, u - reach)
-            much |= 64 * abs(side[i] - end) > high[i] - low[i]
+            much |= 256 * abs(side[i] - end) > high[i] - low[i]
             side[i] = end
     return much if spare >= 0 else None
 
 
 def vanishes(forms, more, b):
     """Whether nothing is left after forms, and then others, have moved ends inward while it is worth it."""
-    for turn in range(100):
+    for turn in range(1000):
         moved = [inward(form, b) for form in forms[::1 - turn % 2 * 2]]
         moved += [inward(form, b) for form in more()] if not {None, True} & set(moved) else []
         if None in moved or not any(moved):

@@ -30,8 +30,8 @@ pub struct Conditions {
 }
 
 /// How often all conditions are gone through, at most; and the part of what is left of a range that makes it worth to go on.
-const TURNS: usize = 100;
-const WORTH: i128 = 1 << 6;
+const TURNS: usize = 1000;
+const WORTH: i128 = 1 << 8;
 
 impl Conditions {
     pub fn new(region: &Region, bounder: &mut Bounder, rows: Vec<Start>) -> Result<Conditions, Refused> {
