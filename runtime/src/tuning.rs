@@ -258,6 +258,8 @@ pub struct BoxTuning {
     /// vectors of memory.
     pub trial_work: usize,
     pub most_memory: usize,
+    /// Where a certificate is written, an end of a box moves inward only by at least this part of a side.
+    pub least_clip: f64,
     /// A box is too small when every side is below this part of the property's, or when it has been halved so often.
     pub smallest: f64,
     pub deepest: u32,

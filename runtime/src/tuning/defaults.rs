@@ -73,6 +73,7 @@ impl Default for Tuning {
                 gets_on: 0.1,
                 trial_work: 1 << 24,
                 most_memory: 1 << 22,
+                least_clip: 0.25,
                 smallest: 1e-7,
                 deepest: 200,
                 refined: 16.0,

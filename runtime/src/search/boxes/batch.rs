@@ -26,7 +26,7 @@ pub fn look<T: BoxNumber>(kernel: &mut BoxKernel<T>, question: &Question, cells:
             })
         });
         let next = if cell.open.is_empty() { Next::Closed } else { Next::Judge };
-        Judged { before, left: cell, next, points: vec![] }
+        Judged { before, left: cell, clips: vec![], next, points: vec![] }
     };
     cells.into_iter().enumerate().map(&mut look_at).collect()
 }

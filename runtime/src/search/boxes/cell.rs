@@ -40,12 +40,21 @@ impl OpenCell {
     }
 }
 
+/// An end of a cell that was moved inward: beyond it no goal that is open has a counterexample.
+pub struct Clip {
+    pub input: usize,
+    pub at: f64,
+    pub is_upper: bool,
+}
+
 /// What became of a cell.
 pub struct Judged {
     /// The goals that were open.
     pub before: Vec<usize>,
     /// The goals that are still open, on a box that holds all their counterexamples, with the neurons decided on the cell.
     pub left: Cell,
+    /// How that differs from the cell, where cells are logged.
+    pub clips: Vec<Clip>,
     pub next: Next,
     /// Points that are worth a try, each for a goal.
     pub points: Vec<(usize, Vec<f64>)>,

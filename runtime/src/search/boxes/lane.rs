@@ -1,6 +1,6 @@
 //! One cell of a batch that was bounded: which of its goals fall, and what to do with the rest.
 
-use super::cell::{Cell, Judged, Next};
+use super::cell::{Cell, Clip, Judged, Next};
 use super::question::{Question, Root};
 use crate::bounds::{BoxBatch, BoxNumber, BoxRow};
 use crate::search::proof::forms::{Part, clip, combine, excludes, least};
@@ -142,29 +142,28 @@ impl<'q> Lane<'q> {
         }
         let before = std::mem::replace(&mut self.cell.open, open);
         self.cell.known = known;
+        let mut clips = Vec::new();
         let next = match rest {
             None => Next::Closed,
             Some(part) => {
-                self.clip(batch, &part);
+                self.clip(batch, &part, tuning.least_clip, &mut clips);
                 if is_exact { Next::Stubborn } else { self.next(&part, smear, &form, tuning) }
             }
         };
-        Verdict { judged: Judged { before, left: self.cell, next, points: self.points }, best }
+        Verdict { judged: Judged { before, left: self.cell, clips, next, points: self.points }, best }
     }
 
     /// Tries to exclude a goal by its rows; if it stays open, their best combination, and the part is what they leave of the box.
     fn exclude(&self, rows: Range<usize>, part: &mut Part, tuning: &BoxTuning) -> Option<Vec<f64>> {
         let forms: Vec<&[f64]> = self.forms(rows).collect();
-        // A certificate says nothing of clipping: there cells are halved as they are.
-        let leaves_some = |form: &[f64], part: &mut Part| self.question.is_logged || clip(form, part);
-        if forms.iter().any(|form| excludes(form, part)) || !forms.iter().all(|form| leaves_some(form, part)) {
+        if forms.iter().any(|form| excludes(form, part)) || !forms.iter().all(|form| clip(form, part)) {
             return None;
         }
         let low = |form: &[f64]| least(form, part);
         let best = (0..forms.len()).max_by(|&a, &b| low(forms[a]).total_cmp(&low(forms[b])));
         let Some(best) = best else { return Some(vec![0.0; self.cell.lower.len() + 1]) };
         let combined = combine(&forms, best, part, tuning.combinations);
-        (!excludes(&combined, part) && leaves_some(&combined, part)).then_some(combined)
+        (!excludes(&combined, part) && clip(&combined, part)).then_some(combined)
     }
 
     /// The point of a part of the cell.
@@ -176,15 +175,27 @@ impl<'q> Lane<'q> {
         t.iter().enumerate().map(at).collect()
     }
 
-    /// Shrinks the cell to a part of the kernel's box around it, rounded outward.
-    fn clip<T: BoxNumber>(&mut self, batch: &BoxBatch<T>, part: &Part) {
+    /// Shrinks the cell to a part of the kernel's box around it, rounded outward. Where cells are logged, each end that moves is a cut
+    /// for the judge, who has to close what is beyond: so only those do that move by this part of a side.
+    fn clip<T: BoxNumber>(&mut self, batch: &BoxBatch<T>, part: &Part, least: f64, clips: &mut Vec<Clip>) {
+        let is_logged = self.question.is_logged;
         for i in 0..self.cell.lower.len() {
             let (middle, half) = (batch.middle(self.number, i), batch.half(self.number, i));
             // Two roundings, of numbers that are at most so large.
             let slack = 4.0 * f64::EPSILON * (middle.abs() + half) + f64::MIN_POSITIVE;
             let (low, high) = (middle + half * part.low[i] - slack, middle + half * part.high[i] + slack);
-            self.cell.lower[i] = self.cell.lower[i].max(low.min(self.cell.upper[i]));
-            self.cell.upper[i] = self.cell.upper[i].min(high.max(self.cell.lower[i]));
+            let (lower, upper) = (&mut self.cell.lower[i], &mut self.cell.upper[i]);
+            let least = if is_logged { least * (*upper - *lower) } else { 0.0 };
+            let low = low.min(*upper);
+            if low > *lower && low - *lower >= least {
+                *lower = low;
+                clips.extend(is_logged.then_some(Clip { input: i, at: low, is_upper: false }));
+            }
+            let high = high.max(*lower);
+            if high < *upper && *upper - high >= least {
+                *upper = high;
+                clips.extend(is_logged.then_some(Clip { input: i, at: high, is_upper: true }));
+            }
         }
     }
 

@@ -1,7 +1,7 @@
 //! Rounds over the cells of a search: batches are handed to threads and taken back in order, so that the outcome does not depend on
 //! timing.
 
-use super::cell::{Cell, Judged, Next, OpenCell};
+use super::cell::{Cell, Clip, Judged, Next, OpenCell};
 use super::crew::{Crew, Work};
 use super::log::CellLog;
 use super::question::{Question, Root};
@@ -154,13 +154,19 @@ impl<'a> Search<'a> {
 
     /// Closes the goals that a cell has lost, and opens its halves.
     fn settle(&mut self, question: &Question<'a>, judged: Judged, tickets: Vec<Ticket>, work: Work, cells: &mut Cells) {
-        let Judged { before, left, next, points } = judged;
+        let Judged { before, mut left, clips, next, points } = judged;
         cells.points.extend(points.into_iter().map(|(goal, point)| (left.root, goal, point)));
         let root = &question.roots[left.root];
         let kept = self.close_lost(root, &before, &left, tickets);
         if let Some(log) = cells.logs.get_mut(left.root) {
             let lost = before.iter().filter(|goal| left.open.binary_search(goal).is_err());
             lost.for_each(|&goal| log.close(left.node, root.goals[goal].number));
+            for Clip { input, at, is_upper } in clips {
+                let [below, above] = log.cut(left.node, input, at);
+                let (inside, beyond) = if is_upper { (below, above) } else { (above, below) };
+                left.open.iter().for_each(|&goal| log.close(beyond, root.goals[goal].number));
+                left.node = inside;
+            }
         }
         let nodes = u64::from(!matches!(next, Next::Judge));
         self.counters.nodes += nodes;
