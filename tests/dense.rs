@@ -8,9 +8,14 @@ use prost::Message;
 
 /// A dense network with these widths, from inputs to outputs.
 pub fn dense(random: &mut Random, widths: &[usize]) -> Vec<u8> {
+    let layer = |pair: &[usize]| (random.numbers(pair[0] * pair[1]), random.numbers(pair[1]));
+    chain(widths, widths.windows(2).map(layer).collect())
+}
+
+/// A dense network of these weights, input by input, and biases.
+pub fn chain(widths: &[usize], layers: Vec<(Vec<f32>, Vec<f32>)>) -> Vec<u8> {
     let (mut nodes, mut constants, mut from) = (vec![], vec![], "x".to_string());
-    for (k, pair) in widths.windows(2).enumerate() {
-        let (weights, bias) = (random.numbers(pair[0] * pair[1]), random.numbers(pair[1]));
+    for (k, (pair, (weights, bias))) in widths.windows(2).zip(layers).enumerate() {
         let [w, b, z, h] = ["w", "b", "z", "h"].map(|name| format!("{name}{k}"));
         constants.push(floats(&w, &[pair[0] as i64, pair[1] as i64], &weights));
         constants.push(floats(&b, &[pair[1] as i64], &bias));
@@ -27,8 +32,7 @@ pub fn dense(random: &mut Random, widths: &[usize]) -> Vec<u8> {
 }
 
 /// The outputs at many points of [−r, r]ⁿ, of which some are corners.
-fn seen(model: &[u8], random: &mut Random, radius: f32) -> Vec<Vec<f32>> {
-    let network = Interpreter::new(compile_bytes(model).unwrap());
+fn outputs(network: &Interpreter, random: &mut Random, radius: f32) -> Vec<Vec<f32>> {
     let inputs = network.shape().inputs;
     let mut point = || {
         let is_corner = random.below(2) == 0;
@@ -54,23 +58,17 @@ pub fn over_box(inputs: usize, outputs: usize, radius: f32) -> String {
 pub fn question(seed: u64, widths: &[usize], radius: f32, margin: f32, rows: usize) -> (Vec<u8>, String) {
     let mut random = Random::new(seed);
     let model = dense(&mut random, widths);
-    let text = near(&model, &mut random, [widths[0], widths[widths.len() - 1]], radius, margin, rows);
+    let text = near(&model, &mut random, radius, margin, rows);
     (model, text)
 }
 
-/// The same of a given model with so many inputs and outputs.
-pub fn near(
-    model: &[u8],
-    random: &mut Random,
-    [inputs, outputs]: [usize; 2],
-    radius: f32,
-    margin: f32,
-    rows: usize,
-) -> String {
-    let seen = seen(model, random, radius);
+/// The same of a given model.
+pub fn near(model: &[u8], random: &mut Random, radius: f32, margin: f32, rows: usize) -> String {
+    let network = Interpreter::new(compile_bytes(model).unwrap());
+    let seen = outputs(&network, random, radius);
     let worst = seen.iter().map(|y| y[..rows].iter().copied().fold(f32::NEG_INFINITY, f32::max));
     let least = worst.fold(f32::INFINITY, f32::min) - margin;
-    let mut text = over_box(inputs, outputs, radius);
+    let mut text = over_box(network.shape().inputs, network.shape().outputs(), radius);
     (0..rows).for_each(|row| text += &format!("(assert (<= Y_{row} {least}))\n"));
     text
 }

@@ -45,11 +45,16 @@ pub fn everything(timeout: f64) -> Vec<Options> {
     combinations(timeout).into_iter().flat_map(|paper| [ours.to_vec(), vec![paper]].concat()).collect()
 }
 
+/// The network and the property of a case, or that one of them is refused.
+pub fn read(case: &Case) -> Result<(Interpreter, Property), Answer> {
+    case.network().and_then(|network| Ok((network, case.property()?))).map_err(Answer::Refused)
+}
+
 /// Asks the engine. The error says in what way its answer is wrong.
 pub fn ask(case: &Case, options: &Options) -> Result<Answer, String> {
-    let (network, property) = match (case.network(), case.property()) {
-        (Ok(network), Ok(property)) => (network, property),
-        (Err(why), _) | (_, Err(why)) => return Ok(Answer::Refused(why)),
+    let (network, property) = match read(case) {
+        Ok(question) => question,
+        Err(refused) => return Ok(refused),
     };
     let verdict = verify(&network, &property, options, &Control::new(options.timeout)).verdict;
     answer(case, &network, &property, options, verdict)

@@ -11,10 +11,9 @@ use pg_runtime::report::Control;
 use pg_runtime::search;
 use pg_runtime::tuning::Tuning;
 use pg_tests::certify::{certify, read_question};
-use pg_tests::dense::{near, over_box, question};
-use pg_tests::model::{compile_bytes, floats, model, node, value};
+use pg_tests::dense::{chain, near, over_box, question};
+use pg_tests::model::compile_bytes;
 use pg_tests::{Random, root, shipped};
-use prost::Message;
 use std::process::Command;
 
 /// A question, and the certificate of its answer.
@@ -218,17 +217,8 @@ fn an_unsound_search_is_caught() {
 /// max(x, 0) + max(y, 0) − max(x + y, 0) is never below 0. A margin that is less than the solver's tolerance is for the exact end.
 #[test]
 fn what_rational_arithmetic_decides_has_a_certificate() {
-    let constants = vec![
-        floats("w", &[2, 3], &[1.0, 0.0, 1.0, 0.0, 1.0, 1.0]),
-        floats("b", &[3], &[0.0; 3]),
-        floats("v", &[3, 1], &[1.0, 1.0, -1.0]),
-        floats("c", &[1], &[0.0]),
-    ];
-    let nodes =
-        vec![node("Gemm", &["x", "w", "b"], "z"), node("Relu", &["z"], "h"), node("Gemm", &["h", "v", "c"], "y")];
-    let mut network = model(13, value("x", &[1, 2]), constants, nodes);
-    network.graph.as_mut().expect("a graph").output[0] = value("y", &[1, 1]);
-    let network = network.encode_to_vec();
+    let layers = vec![(vec![1.0, 0.0, 1.0, 0.0, 1.0, 1.0], vec![0.0; 3]), (vec![1.0, 1.0, -1.0], vec![0.0])];
+    let network = chain(&[2, 3, 1], layers);
     for below in ["1e-8", "1e-7"] {
         let text = over_box(2, 1, 1.0) + &format!("(assert (<= Y_0 -{below}))");
         let (asked, interpreter) =
@@ -245,12 +235,7 @@ fn what_rational_arithmetic_decides_has_a_certificate() {
 /// Where rounding may come to more than the margin, a proof about real numbers is none about the float32 program.
 #[test]
 fn a_proof_about_real_numbers_is_none_about_the_program() {
-    let constants = vec![floats("w", &[1, 1], &[1.0]), floats("b", &[1], &[0.0]), floats("c", &[1], &[1.0])];
-    let nodes =
-        vec![node("Gemm", &["x", "w", "b"], "z"), node("Relu", &["z"], "h"), node("Gemm", &["h", "w", "c"], "y")];
-    let mut network = model(13, value("x", &[1, 1]), constants, nodes);
-    network.graph.as_mut().expect("a graph").output[0] = value("y", &[1, 1]);
-    let network = network.encode_to_vec();
+    let network = chain(&[1, 1, 1], vec![(vec![1.0], vec![0.0]), (vec![1.0], vec![1.0])]);
     // On [1, 3] the output is 2 at least; the sums of the program may be off by more than 10⁻⁷.
     let ask = |limit: &str| {
         "(declare-const X_0 Real)(declare-const Y_0 Real)(assert (>= X_0 1))(assert (<= X_0 3))".to_string()
@@ -277,26 +262,9 @@ fn neurons_that_are_equally_large_have_an_order() {
         let (w, v, u) = (eighths(inputs * first), eighths(first * second), eighths(second));
         // All of them are 1 at most on the box, with terms of other sizes.
         let bias = |j: usize| 1.0 - (0..inputs).map(|i| w[i * first + j].abs()).sum::<f32>();
-        let size = |sizes: [usize; 2]| sizes.map(|size| size as i64);
-        let constants = vec![
-            floats("w", &size([inputs, first]), &w),
-            floats("b", &[first as i64], &(0..first).map(bias).collect::<Vec<_>>()),
-            floats("v", &size([first, second]), &v),
-            floats("c", &[second as i64], &vec![0.0; second]),
-            floats("u", &size([second, 1]), &u),
-            floats("d", &[1], &[0.0]),
-        ];
-        let nodes = vec![
-            node("Gemm", &["x", "w", "b"], "z0"),
-            node("Relu", &["z0"], "h0"),
-            node("Gemm", &["h0", "v", "c"], "z1"),
-            node("Relu", &["z1"], "h1"),
-            node("Gemm", &["h1", "u", "d"], "y"),
-        ];
-        let mut network = model(13, value("x", &[1, inputs as i64]), constants, nodes);
-        network.graph.as_mut().expect("a graph").output[0] = value("y", &[1, 1]);
-        let network = network.encode_to_vec();
-        let text = near(&network, &mut random, [inputs, 1], 1.0, 0.05, 1);
+        let layers = vec![(w.clone(), (0..first).map(bias).collect()), (v, vec![0.0; second]), (u, vec![0.0])];
+        let network = chain(&[inputs, first, second, 1], layers);
+        let text = near(&network, &mut random, 1.0, 0.05, 1);
         let Some(case) = Case::of_program(network, text, Engine::Phases) else { continue };
         proved += 1;
         case.judge(&case.certificate).unwrap_or_else(|why| panic!("seed {seed}: {why}\n{}", case.text()));
