@@ -31,21 +31,18 @@ pub(super) fn assemble(
         return Err(Unusable::TooLarge);
     }
     let mut boxes = Boxes::new(inputs, constraints, &common.bounds);
-    let (origin, disjuncts) = (origin.into(), Vec::new());
-    let (empty_disjuncts, declares_float32, has_strict_meeting) = (0, false, false);
-    let mut property =
-        Property { origin, inputs, outputs, disjuncts, empty_disjuncts, has_strict_meeting, declares_float32 };
+    let (mut disjuncts, mut empty_disjuncts) = (Vec::new(), 0);
     for case in &cases {
         let mut own = Sorted::new(constraints, case);
         let bounds = std::mem::take(&mut own.bounds);
         let refuted = common.refuted || own.refuted;
         match if refuted { None } else { boxes.region(bounds)? } {
-            Some(region) => property.disjuncts.push(common.joined(own, region)),
-            None => property.empty_disjuncts += 1,
+            Some(region) => disjuncts.push(common.joined(own, region)),
+            None => empty_disjuncts += 1,
         }
     }
-    property.has_strict_meeting = boxes.has_strict_meeting;
-    Ok(property)
+    let (origin, has_strict_meeting) = (origin.into(), boxes.has_strict_meeting);
+    Ok(Property { origin, inputs, outputs, disjuncts, empty_disjuncts, has_strict_meeting, declares_float32: false })
 }
 
 /// Constraints by kind.
