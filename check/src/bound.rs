@@ -106,6 +106,7 @@ impl<'n> Bounder<'n> {
         if let Some(hull) = region.hull.as_ref().filter(|_| !self.turns.is_empty()) {
             self.total.add(hull.spread(region, (slopes, exponent), &mut self.turns)?.0, UNIT)?;
         } else {
+            // Slopes have at most 50 bits now, so that this is a product of 64-bit numbers.
             let end =
                 |(a, (l, u)): (&i128, (&i64, &i64))| i128::from(*a as i64) * i128::from(if *a > 0 { *l } else { *u });
             let least = slopes.iter().zip(cube.lower.iter().zip(&cube.upper)).map(end).sum();

@@ -106,7 +106,7 @@ impl<'a> Search<'a> {
         let nothing = BigRational::zero();
         let beta = is_split.map(|split| if split { found.next() } else { Some(&nothing) });
         let beta = beta.collect::<Option<Vec<_>>>()?;
-        let weights: Vec<_> = found.take(rows).collect();
+        let weights = (0..rows).map(|_| found.next()).collect::<Option<Vec<_>>>()?;
         // They count up to a factor. Where none is above 0 it is the box that is empty, and what is too long is not told.
         let unit = [&weights, &beta].into_iter().filter_map(|all| all.iter().max()).find(|most| !most.is_zero())?;
         let in_floats = |exact: &[&BigRational]| -> Option<Vec<f64>> {
